@@ -1,0 +1,17 @@
+//! tribo: Bayesian optimisation that scales in data, dimension and workers.
+//!
+//! The library is pure: it reads no file, no clock and no environment, and every random draw comes from a
+//! stream named by a seed. Parallel work runs in the caller's rayon pool and gives the same bits at any
+//! number of threads.
+//!
+//! Modules are stacked; each uses only those above it (`ARCHITECTURE.md` has the map).
+
+pub mod error;
+pub mod linalg;
+pub mod opt;
+pub mod rng;
+
+pub mod design;
+pub mod surrogate;
+
+pub use error::{Error, Result};

@@ -1,1 +1,3 @@
-//! placeholder
+//! Surrogates.
+
+pub mod kernel;

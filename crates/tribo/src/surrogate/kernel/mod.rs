@@ -1,0 +1,164 @@
+//! Stationary kernels k(x, x') = s² g(r²), r² = Σₖ (xₖ - x'ₖ)² / ℓₖ² [@rasmussen2006, section 4.2].
+//!
+//! One length scale for all inputs, or one for each (ARD). With the slope h(r²) = -2 g'(r²) every derivative is
+//! elementary:
+//!   ∂k/∂log ℓₖ  = s² h (xₖ - x'ₖ)²/ℓₖ²          ∂k/∂log s² = k
+//!   ∂k/∂xₖ      = -s² h (xₖ - x'ₖ)/ℓₖ²
+//! so a shape is just the pair (g, h); `shape.rs` has them. Distances are formed from differences, not from
+//! |x|² + |z|² - 2 x·z: the expansion loses half the digits of close points, and close points are what an
+//! optimiser produces. Cost of a block [b, m]: b m (2d + about 20) flops.
+//!
+//! Blocks are stored [points, other points] with the points contiguous; see `linalg::product`.
+
+mod scaled;
+mod shape;
+
+pub use scaled::Scaled;
+pub use shape::Shape;
+
+use crate::error::{Error, Result};
+use crate::linalg::dispatch::vectorised;
+use crate::linalg::reduce::{dot, multiply};
+use faer::Mat;
+
+/// A stationary kernel with its hyper-parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kernel {
+    /// The function g.
+    pub shape: Shape,
+    /// ℓ: one entry for all inputs, or one for each input.
+    pub length_scales: Vec<f64>,
+    /// s², the prior variance.
+    pub signal_var: f64,
+}
+
+impl Kernel {
+    /// A kernel whose hyper-parameters are positive and finite, for inputs of dimension `d`.
+    pub fn new(shape: Shape, length_scales: Vec<f64>, signal_var: f64, d: usize) -> Result<Kernel> {
+        if length_scales.len() != 1 && length_scales.len() != d {
+            return Err(Error::Size {
+                what: "number of length scales (one, or one for each input)",
+                expected: d,
+                found: length_scales.len(),
+            });
+        }
+        for &value in &length_scales {
+            check_positive("length scale", value)?;
+        }
+        check_positive("signal variance", signal_var)?;
+        Ok(Kernel { shape, length_scales, signal_var })
+    }
+
+    /// ℓₖ.
+    pub fn length_scale(&self, k: usize) -> f64 {
+        if self.length_scales.len() == 1 { self.length_scales[0] } else { self.length_scales[k] }
+    }
+
+    /// Fills the first `x.len()` rows of `out` [b, m] with k(xᵢ, zⱼ).
+    pub fn fill(&self, x: &Scaled, z: &Scaled, out: &mut Mat<f64>) {
+        for j in 0..z.len() {
+            let column = &mut out.col_as_slice_mut(j)[..x.len()];
+            x.squared_distances(z, j, column);
+            self.shape.values(self.signal_var, column);
+        }
+    }
+
+    /// As [`Kernel::fill`], and fills `slopes` [b, m] with s² h(r²).
+    pub fn fill_with_slope(&self, x: &Scaled, z: &Scaled, out: &mut Mat<f64>, slopes: &mut Mat<f64>) {
+        for j in 0..z.len() {
+            let column = &mut out.col_as_slice_mut(j)[..x.len()];
+            let slope = &mut slopes.col_as_slice_mut(j)[..x.len()];
+            x.squared_distances(z, j, column);
+            self.shape.values_and_slopes(self.signal_var, column, slope);
+        }
+    }
+
+    /// k(X, Z) as a new matrix.
+    pub fn matrix(&self, x: &Scaled, z: &Scaled) -> Mat<f64> {
+        let mut out = Mat::zeros(x.len(), z.len());
+        self.fill(x, z, &mut out);
+        out
+    }
+
+    /// Adds Σᵢⱼ Dᵢⱼ ∂kᵢⱼ/∂log ℓₖ to `gradient[k]` (or the sum over k to `gradient[0]` for one length scale).
+    ///
+    /// `slopes` holds s² h as made by [`Kernel::fill_with_slope`] and is overwritten with D ∘ s² h; `weights` is D.
+    pub fn add_length_scale_gradient(
+        &self,
+        x: &Scaled,
+        z: &Scaled,
+        weights: &Mat<f64>,
+        slopes: &mut Mat<f64>,
+        gradient: &mut [f64],
+    ) {
+        let mut work = vec![0.0; x.len()];
+        for j in 0..z.len() {
+            let weighted = &mut slopes.col_as_slice_mut(j)[..x.len()];
+            multiply(weighted, &weights.col_as_slice(j)[..x.len()]);
+            if self.length_scales.len() == 1 {
+                x.squared_distances(z, j, &mut work);
+                gradient[0] += dot(weighted, &work);
+            } else {
+                for (k, sum) in gradient.iter_mut().enumerate().take(x.dim()) {
+                    *sum += weighted_square_sum(weighted, x.input(k), z.input(k)[j]);
+                }
+            }
+        }
+    }
+
+    /// Fills `out` [b, d] with Σⱼ Eᵢⱼ ∂kᵢⱼ/∂xᵢₖ where `weighted` is E ∘ s² h.
+    pub fn input_gradient(&self, x: &Scaled, z: &Scaled, weighted: &Mat<f64>, out: &mut Mat<f64>) {
+        for k in 0..x.dim() {
+            let column = &mut out.col_as_slice_mut(k)[..x.len()];
+            column.fill(0.0);
+            for j in 0..z.len() {
+                add_weighted_differences(
+                    &weighted.col_as_slice(j)[..x.len()],
+                    x.input(k),
+                    z.input(k)[j],
+                    column,
+                );
+            }
+            // The scaled difference already carries one 1/ℓ; the derivative has two.
+            let factor = -1.0 / self.length_scale(k);
+            column.iter_mut().for_each(|value| *value *= factor);
+        }
+    }
+}
+
+/// A hyper-parameter must be positive, finite and far enough from both ends that its square and inverse are too.
+pub(crate) fn check_positive(what: &'static str, value: f64) -> Result<()> {
+    let (low, high) = (1e-150, 1e150);
+    if value >= low && value <= high { Ok(()) } else { Err(Error::OutOfRange { what, value, low, high }) }
+}
+
+vectorised! {
+    /// Σᵢ wᵢ (xᵢ - z)², in eight lanes.
+    fn weighted_square_sum(weights: &[f64], x: &[f64], z: f64) -> f64 {
+        let mut lanes = [0.0; 8];
+        let whole = x.len() - x.len() % 8;
+        for (w, x) in weights[..whole].chunks_exact(8).zip(x[..whole].chunks_exact(8)) {
+            for j in 0..8 {
+                let difference = x[j] - z;
+                lanes[j] = (difference * difference).mul_add(w[j], lanes[j]);
+            }
+        }
+        let mut tail = 0.0;
+        for (w, x) in weights[whole..].iter().zip(&x[whole..]) {
+            tail += w * (x - z) * (x - z);
+        }
+        lanes.iter().sum::<f64>() + tail
+    }
+}
+
+vectorised! {
+    /// `sums[i] += weights[i] (x[i] - z)`.
+    fn add_weighted_differences(weights: &[f64], x: &[f64], z: f64, sums: &mut [f64]) {
+        for ((sum, w), x) in sums.iter_mut().zip(weights).zip(x) {
+            *sum = (x - z).mul_add(*w, *sum);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

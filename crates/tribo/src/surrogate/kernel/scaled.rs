@@ -1,0 +1,83 @@
+//! Points divided by the length scales, stored one input after the other.
+//!
+//! The origin is subtracted before the division: far from zero, x - x' keeps every digit the user's numbers
+//! have, while x/ℓ - x'/ℓ does not.
+
+use super::Kernel;
+use crate::linalg::dispatch::vectorised;
+use faer::MatRef;
+
+/// Points (x - origin)/ℓ, [n, d] with the points of one input contiguous.
+#[derive(Debug, Clone, Default)]
+pub struct Scaled {
+    values: Vec<f64>,
+    n: usize,
+    d: usize,
+}
+
+impl Scaled {
+    /// Scales the rows of `x` for `kernel`. Both sides of a distance must use one `origin`.
+    pub fn new(kernel: &Kernel, x: MatRef<'_, f64>, origin: &[f64]) -> Scaled {
+        let mut scaled = Scaled::default();
+        scaled.assign(kernel, x, origin);
+        scaled
+    }
+
+    /// As [`Scaled::new`], into memory that is already there.
+    pub fn assign(&mut self, kernel: &Kernel, x: MatRef<'_, f64>, origin: &[f64]) {
+        (self.n, self.d) = (x.nrows(), x.ncols());
+        self.values.clear();
+        self.values.reserve(self.n * self.d);
+        for k in 0..self.d {
+            let (shift, factor) = (origin[k], 1.0 / kernel.length_scale(k));
+            let column = x.col(k);
+            self.values.extend((0..self.n).map(|i| (column[i] - shift) * factor));
+        }
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Whether there is no point.
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// Number of inputs.
+    pub fn dim(&self) -> usize {
+        self.d
+    }
+
+    /// Input k of every point.
+    pub fn input(&self, k: usize) -> &[f64] {
+        &self.values[k * self.n..(k + 1) * self.n]
+    }
+
+    /// Fills `out` with |xᵢ - zⱼ|² for all i.
+    pub fn squared_distances(&self, z: &Scaled, j: usize, out: &mut [f64]) {
+        set_squares(self.input(0), z.input(0)[j], out);
+        for k in 1..self.d {
+            add_squares(self.input(k), z.input(k)[j], out);
+        }
+    }
+}
+
+vectorised! {
+    fn set_squares(x: &[f64], z: f64, out: &mut [f64]) {
+        for (out, x) in out.iter_mut().zip(x) {
+            let difference = x - z;
+            *out = difference * difference;
+        }
+    }
+}
+
+vectorised! {
+    fn add_squares(x: &[f64], z: f64, out: &mut [f64]) {
+        for (out, x) in out.iter_mut().zip(x) {
+            let difference = x - z;
+            *out = difference.mul_add(difference, *out);
+        }
+    }
+}

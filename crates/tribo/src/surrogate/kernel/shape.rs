@@ -1,0 +1,143 @@
+//! The functions g(r²) of the kernels and their slopes h(r²) = -2 g'(r²).
+//!
+//! | shape     | a    | g                    | h                  |
+//! |-----------|------|----------------------|--------------------|
+//! | Matern12  | r    | e⁻ᵃ                  | e⁻ᵃ / r            |
+//! | Matern32  | √3 r | (1 + a) e⁻ᵃ          | 3 e⁻ᵃ              |
+//! | Matern52  | √5 r | (1 + a + a²/3) e⁻ᵃ   | 5/3 (1 + a) e⁻ᵃ    |
+//! | SE        | r    | e^(-r²/2)            | e^(-r²/2)          |
+//!
+//! h of Matern-1/2 is infinite at r = 0, where the kernel has a kink. It is only ever multiplied by a
+//! coordinate difference (zero there) or its square, so it is cut off at a tiny r, which makes those
+//! products zero.
+
+use crate::linalg::dispatch::vectorised;
+use crate::linalg::exp::exp;
+
+/// The form of a stationary kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Rough: continuous sample paths.
+    Matern12,
+    /// Once differentiable; the paper's choice.
+    Matern32,
+    /// Twice differentiable; the usual choice for optimisation.
+    Matern52,
+    /// Infinitely smooth.
+    SquaredExponential,
+}
+
+impl Shape {
+    /// Every shape, roughest first.
+    pub const ALL: [Shape; 4] =
+        [Shape::Matern12, Shape::Matern32, Shape::Matern52, Shape::SquaredExponential];
+
+    /// The name used in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shape::Matern12 => "matern12",
+            Shape::Matern32 => "matern32",
+            Shape::Matern52 => "matern52",
+            Shape::SquaredExponential => "se",
+        }
+    }
+
+    /// The shape of that name.
+    pub fn from_name(name: &str) -> Option<Shape> {
+        Shape::ALL.into_iter().find(|shape| shape.name() == name)
+    }
+
+    /// Replaces every r² in `column` by s² g(r²).
+    pub(super) fn values(self, signal_var: f64, column: &mut [f64]) {
+        match self {
+            Shape::Matern12 => matern12(signal_var, column),
+            Shape::Matern32 => matern32(signal_var, column),
+            Shape::Matern52 => matern52(signal_var, column),
+            Shape::SquaredExponential => squared_exponential(signal_var, column),
+        }
+    }
+
+    /// Replaces every r² in `column` by s² g(r²) and puts s² h(r²) into `slopes`.
+    pub(super) fn values_and_slopes(self, signal_var: f64, column: &mut [f64], slopes: &mut [f64]) {
+        match self {
+            Shape::Matern12 => matern12_slopes(signal_var, column, slopes),
+            Shape::Matern32 => matern32_slopes(signal_var, column, slopes),
+            Shape::Matern52 => matern52_slopes(signal_var, column, slopes),
+            Shape::SquaredExponential => {
+                squared_exponential(signal_var, column);
+                slopes.copy_from_slice(column);
+            }
+        }
+    }
+}
+
+const SQRT_3: f64 = 1.732_050_807_568_877_2;
+const SQRT_5: f64 = 2.236_067_977_499_789_7;
+/// Below this r the slope of Matern-1/2 is cut off.
+const TINY_DISTANCE: f64 = 1e-150;
+
+vectorised! {
+    fn matern12(signal_var: f64, column: &mut [f64]) {
+        for value in column {
+            *value = signal_var * exp(-value.sqrt());
+        }
+    }
+}
+
+vectorised! {
+    fn matern12_slopes(signal_var: f64, column: &mut [f64], slopes: &mut [f64]) {
+        for (value, slope) in column.iter_mut().zip(slopes) {
+            let r = value.sqrt();
+            *value = signal_var * exp(-r);
+            *slope = *value / r.max(TINY_DISTANCE);
+        }
+    }
+}
+
+vectorised! {
+    fn matern32(signal_var: f64, column: &mut [f64]) {
+        for value in column {
+            let a = SQRT_3 * value.sqrt();
+            *value = signal_var * (1.0 + a) * exp(-a);
+        }
+    }
+}
+
+vectorised! {
+    fn matern32_slopes(signal_var: f64, column: &mut [f64], slopes: &mut [f64]) {
+        for (value, slope) in column.iter_mut().zip(slopes) {
+            let a = SQRT_3 * value.sqrt();
+            let e = exp(-a);
+            *value = signal_var * (1.0 + a) * e;
+            *slope = 3.0 * signal_var * e;
+        }
+    }
+}
+
+vectorised! {
+    fn matern52(signal_var: f64, column: &mut [f64]) {
+        for value in column {
+            let a = SQRT_5 * value.sqrt();
+            *value = signal_var * (a * a).mul_add(1.0 / 3.0, 1.0 + a) * exp(-a);
+        }
+    }
+}
+
+vectorised! {
+    fn matern52_slopes(signal_var: f64, column: &mut [f64], slopes: &mut [f64]) {
+        for (value, slope) in column.iter_mut().zip(slopes) {
+            let a = SQRT_5 * value.sqrt();
+            let e = exp(-a);
+            *value = signal_var * (a * a).mul_add(1.0 / 3.0, 1.0 + a) * e;
+            *slope = (5.0 / 3.0) * signal_var * (1.0 + a) * e;
+        }
+    }
+}
+
+vectorised! {
+    fn squared_exponential(signal_var: f64, column: &mut [f64]) {
+        for value in column {
+            *value = signal_var * exp(-0.5 * *value);
+        }
+    }
+}

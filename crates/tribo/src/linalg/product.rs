@@ -4,6 +4,8 @@
 //! lower rank-k update WᵀW then runs at the speed of the machine (measured 41 against 33 GFLOP/s for the
 //! transposed layout), and row operations such as whitening are solves from the right.
 
+use super::dispatch::vectorised;
+use super::reduce::dot_lanes;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -58,16 +60,39 @@ pub fn unwhiten_rows(l: MatRef<'_, f64>, b: MatMut<'_, f64>) {
     triangular_solve::solve_upper_triangular_in_place(l.transpose(), b.transpose_mut(), Par::Seq);
 }
 
-/// `b` ← L⁻¹ b for one vector.
-pub fn solve_lower_vector(l: MatRef<'_, f64>, b: &mut [f64]) {
-    let n = b.len();
-    solve_lower(l, MatMut::from_column_major_slice_mut(b, n, 1));
+vectorised! {
+    /// `b` ← L⁻¹ b for one vector: column by column, each a contiguous axpy.
+    ///
+    /// By hand, because the blocked solve is several times slower on a single right-hand side.
+    pub fn solve_lower_vector(l: MatRef<'_, f64>, b: &mut [f64]) {
+        assert!(l.nrows() == b.len() && l.row_stride() == 1, "solve needs a column-major factor of the same size");
+        for j in 0..b.len() {
+            let (head, tail) = b.split_at_mut(j + 1);
+            head[j] /= l[(j, j)];
+            let factor = -head[j];
+            for (value, l) in tail.iter_mut().zip(column_below(l, j)) {
+                *value = factor.mul_add(*l, *value);
+            }
+        }
+    }
 }
 
-/// `b` ← L⁻ᵀ b for one vector.
-pub fn solve_lower_transposed_vector(l: MatRef<'_, f64>, b: &mut [f64]) {
-    let n = b.len();
-    solve_lower_transposed(l, MatMut::from_column_major_slice_mut(b, n, 1));
+vectorised! {
+    /// `b` ← L⁻ᵀ b for one vector: column by column, each a contiguous dot product.
+    pub fn solve_lower_transposed_vector(l: MatRef<'_, f64>, b: &mut [f64]) {
+        assert!(l.nrows() == b.len() && l.row_stride() == 1, "solve needs a column-major factor of the same size");
+        for j in (0..b.len()).rev() {
+            let (head, tail) = b.split_at_mut(j + 1);
+            head[j] = (head[j] - dot_lanes(column_below(l, j), tail)) / l[(j, j)];
+        }
+    }
+}
+
+/// The part of column j below the diagonal.
+#[inline(always)]
+fn column_below(l: MatRef<'_, f64>, j: usize) -> &[f64] {
+    let column = l.col(j).try_as_col_major();
+    &column.map_or(&[] as &[f64], |column| column.as_slice())[j + 1..]
 }
 
 /// Copies the lower triangle onto the upper one.
@@ -151,5 +176,13 @@ mod tests {
         let mut backward = l_clean.transpose() * &columns;
         solve_lower_transposed(l.as_ref(), backward.as_mut());
         assert!(largest_difference(&backward, &columns) < 1e-9);
+
+        let truth = columns.col_as_slice(0);
+        let mut one = (&l_clean * columns.as_ref().subcols(0, 1)).col_as_slice(0).to_vec();
+        solve_lower_vector(l.as_ref(), &mut one);
+        assert!(one.iter().zip(truth).all(|(a, b)| (a - b).abs() < 1e-9));
+        let mut one = (l_clean.transpose() * columns.as_ref().subcols(0, 1)).col_as_slice(0).to_vec();
+        solve_lower_transposed_vector(l.as_ref(), &mut one);
+        assert!(one.iter().zip(truth).all(|(a, b)| (a - b).abs() < 1e-9));
     }
 }

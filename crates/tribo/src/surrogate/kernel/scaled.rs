@@ -35,6 +35,20 @@ impl Scaled {
         }
     }
 
+    /// Adds one point. O(n d): the inputs are contiguous and each must make room.
+    pub fn push(&mut self, kernel: &Kernel, x: &[f64], origin: &[f64]) {
+        for k in (0..self.d).rev() {
+            self.values.insert((k + 1) * self.n, (x[k] - origin[k]) * (1.0 / kernel.length_scale(k)));
+        }
+        self.n += 1;
+    }
+
+    /// Some consecutive points, copied.
+    pub fn subset(&self, rows: std::ops::Range<usize>) -> Scaled {
+        let values = (0..self.d).flat_map(|k| self.input(k)[rows.clone()].iter().copied()).collect();
+        Scaled { values, n: rows.len(), d: self.d }
+    }
+
     /// Number of points.
     pub fn len(&self) -> usize {
         self.n

@@ -1,0 +1,157 @@
+//! Training data, checked once, and the few numbers that set its scale.
+
+use crate::error::{Error, Result};
+use faer::{Mat, MatRef};
+
+/// Largest magnitude of y that is accepted: its square and sums of squares must stay finite.
+const LARGEST: f64 = 1e100;
+
+/// Inputs X [n, d], any strides, and outputs y [n]: finite, at least one point and one input.
+#[derive(Debug, Clone, Copy)]
+pub struct Data<'a> {
+    x: MatRef<'a, f64>,
+    y: &'a [f64],
+}
+
+impl<'a> Data<'a> {
+    /// Checks sizes and that every number is finite.
+    pub fn new(x: MatRef<'a, f64>, y: &'a [f64]) -> Result<Data<'a>> {
+        check_points("X", x)?;
+        if x.nrows() != y.len() {
+            return Err(Error::Size { what: "length of y (rows of X)", expected: x.nrows(), found: y.len() });
+        }
+        for (row, &value) in y.iter().enumerate() {
+            if !value.is_finite() {
+                return Err(Error::NotFinite { what: "y", row, column: 0, value });
+            }
+            if value.abs() > LARGEST {
+                return Err(Error::OutOfRange { what: "y", value, low: -LARGEST, high: LARGEST });
+            }
+        }
+        Ok(Data { x, y })
+    }
+
+    /// Data that were checked before.
+    pub(super) fn unchecked(x: MatRef<'a, f64>, y: &'a [f64]) -> Data<'a> {
+        Data { x, y }
+    }
+
+    /// X.
+    pub fn x(&self) -> MatRef<'a, f64> {
+        self.x
+    }
+
+    /// y.
+    pub fn y(&self) -> &'a [f64] {
+        self.y
+    }
+
+    /// n.
+    pub fn len(&self) -> usize {
+        self.y.len()
+    }
+
+    /// Never true: empty data are refused.
+    pub fn is_empty(&self) -> bool {
+        self.y.is_empty()
+    }
+
+    /// d.
+    pub fn dim(&self) -> usize {
+        self.x.ncols()
+    }
+
+    /// Mean and variance of y. A variance lost in the rounding of the mean counts as zero.
+    pub fn y_moments(&self) -> (f64, f64) {
+        let n = self.len() as f64;
+        let mean = self.y.iter().map(|y| y / n).sum::<f64>();
+        let var = self.y.iter().map(|y| (y - mean) * (y - mean) / n).sum::<f64>();
+        let rounding = 1e-15 * mean.abs();
+        (mean, if var > rounding * rounding { var } else { 0.0 })
+    }
+
+    /// The variance that hyper-parameters are measured against: that of y, or 1 where y is constant.
+    pub fn y_scale_var(&self) -> f64 {
+        let (_, var) = self.y_moments();
+        if var > 0.0 { var } else { 1.0 }
+    }
+
+    /// Width of each input's range, 1 where it does not vary.
+    pub fn x_ranges(&self) -> Vec<f64> {
+        (0..self.dim())
+            .map(|k| {
+                let column = self.x.col(k);
+                let (mut low, mut high) = (column[0], column[0]);
+                for i in 1..self.len() {
+                    low = low.min(column[i]);
+                    high = high.max(column[i]);
+                }
+                let range = high - low;
+                if range > 0.0 && range.is_finite() { range } else { 1.0 }
+            })
+            .collect()
+    }
+
+    /// The rows named, copied.
+    pub fn rows(&self, rows: &[usize]) -> (Mat<f64>, Vec<f64>) {
+        let x = Mat::from_fn(rows.len(), self.dim(), |i, k| self.x[(rows[i], k)]);
+        (x, rows.iter().map(|&i| self.y[i]).collect())
+    }
+}
+
+/// Points must exist, have inputs, and be finite.
+pub(crate) fn check_points(what: &'static str, x: MatRef<'_, f64>) -> Result<()> {
+    if x.nrows() == 0 || x.ncols() == 0 {
+        return Err(Error::Empty { what });
+    }
+    for column in 0..x.ncols() {
+        let values = x.col(column);
+        for row in 0..x.nrows() {
+            let value = values[row];
+            if !value.is_finite() {
+                return Err(Error::NotFinite { what, row, column, value });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Query points must also have the model's dimension; there may be none.
+pub(crate) fn check_queries(x: MatRef<'_, f64>, d: usize) -> Result<()> {
+    if x.ncols() != d {
+        return Err(Error::Size { what: "columns of the query points", expected: d, found: x.ncols() });
+    }
+    if x.nrows() == 0 { Ok(()) } else { check_points("query points", x) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_data_are_refused_with_the_place() {
+        let x = Mat::from_fn(3, 2, |i, k| i as f64 + k as f64);
+        assert!(matches!(Data::new(x.as_ref(), &[1.0, 2.0]), Err(Error::Size { expected: 3, found: 2, .. })));
+        let error = Data::new(x.as_ref(), &[1.0, f64::NAN, 2.0]).unwrap_err();
+        assert_eq!(error.to_string(), "y[1, 0] is NaN; every entry must be finite");
+        let mut bad = x.clone();
+        bad[(2, 1)] = f64::INFINITY;
+        let error = Data::new(bad.as_ref(), &[1.0, 2.0, 3.0]).unwrap_err();
+        assert!(matches!(error, Error::NotFinite { what: "X", row: 2, column: 1, .. }));
+        assert!(matches!(Data::new(Mat::zeros(0, 2).as_ref(), &[]), Err(Error::Empty { what: "X" })));
+        assert!(matches!(Data::new(Mat::zeros(1, 0).as_ref(), &[1.0]), Err(Error::Empty { what: "X" })));
+        assert!(matches!(
+            Data::new(x.as_ref(), &[1.0, 1e200, 0.0]),
+            Err(Error::OutOfRange { what: "y", .. })
+        ));
+    }
+
+    #[test]
+    fn scales_of_degenerate_data_are_one() {
+        let x = Mat::full(4, 2, 3.5);
+        let y = [1e12 / 3.0; 4];
+        let data = Data::new(x.as_ref(), &y).unwrap();
+        assert_eq!(data.y_scale_var(), 1.0);
+        assert_eq!(data.x_ranges(), vec![1.0, 1.0]);
+    }
+}

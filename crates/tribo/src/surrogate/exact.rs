@@ -1,0 +1,292 @@
+//! Exact Gaussian process regression [@rasmussen2006, algorithm 2.1].
+//!
+//!   C = Kff + σ²I = L Lᵀ        α = C⁻¹(y - μ)        μ = 1ᵀC⁻¹y / 1ᵀC⁻¹1 (or given)
+//!   log p(y) = -n/2 log 2π - Σ log Lᵢᵢ - ½ (y - μ)ᵀα
+//!   ∂ log p/∂θ = ½ tr[(ααᵀ - C⁻¹) ∂C/∂θ]
+//!   mean(s) = μ + k_sf α        var(s) = k_ss - |L⁻¹k_fs|²
+//!
+//! Cost O(n³) to build, O(n²) to add a point (a row of L is appended), O(n²) for each predicted variance. Meant
+//! for n up to about 2,000; beyond that use `sparse`. The evidence at the estimated μ is a profile: its gradient
+//! needs no term for μ.
+
+use super::data::{Data, check_queries};
+use super::hyper::{Hyperparameters, Mean};
+use super::kernel::Scaled;
+use super::posterior::{Posterior, Prediction, PredictionGradient};
+use crate::error::{Error, Result};
+use crate::linalg::cholesky::{Factor, JITTER_IF_NEEDED};
+use crate::linalg::product;
+use crate::linalg::reduce::{add_scaled, add_squares, dot, multiply};
+use faer::{Mat, MatRef};
+
+const LOG_2_PI: f64 = 1.837_877_066_409_345_6;
+
+/// A Gaussian process conditioned on all of its data.
+#[derive(Debug, Clone)]
+pub struct ExactPosterior {
+    hyper: Hyperparameters,
+    mean: Mean,
+    /// Subtracted from inputs before scaling.
+    origin: Vec<f64>,
+    /// X scaled, [n, d].
+    x: Scaled,
+    /// L of Kff + σ²I, [n, n].
+    factor: Factor,
+    /// Subtracted from y before anything else, so that sums of squares keep their digits.
+    y_shift: f64,
+    /// L⁻¹(y - shift), [n].
+    l_inv_y: Vec<f64>,
+    /// L⁻¹ 1, [n].
+    l_inv_one: Vec<f64>,
+    /// μ - shift.
+    mu: f64,
+    /// α, [n].
+    alpha: Vec<f64>,
+}
+
+impl ExactPosterior {
+    /// Conditions on `data` at fixed hyper-parameters.
+    pub fn new(data: &Data<'_>, hyper: &Hyperparameters, mean: Mean) -> Result<ExactPosterior> {
+        let origin = first_row(data.x());
+        let x = Scaled::new(&hyper.kernel, data.x(), &origin);
+        let mut covariance = hyper.kernel.matrix(&x, &x);
+        for i in 0..data.len() {
+            covariance[(i, i)] += hyper.noise_var;
+        }
+        let factor = Factor::new("Kff + noise", covariance.as_ref(), JITTER_IF_NEEDED)?;
+        let (y_shift, _) = data.y_moments();
+        let mut l_inv_y: Vec<f64> = data.y().iter().map(|y| y - y_shift).collect();
+        let mut l_inv_one = vec![1.0; data.len()];
+        product::solve_lower_vector(factor.l(), &mut l_inv_y);
+        product::solve_lower_vector(factor.l(), &mut l_inv_one);
+        let mut posterior = ExactPosterior {
+            hyper: hyper.clone(),
+            mean,
+            origin,
+            x,
+            factor,
+            y_shift,
+            l_inv_y,
+            l_inv_one,
+            mu: 0.0,
+            alpha: vec![],
+        };
+        posterior.refresh();
+        Ok(posterior)
+    }
+
+    /// Recomputes μ and α from L⁻¹y and L⁻¹1. O(n²).
+    fn refresh(&mut self) {
+        self.mu = match self.mean {
+            Mean::Fixed(value) => value - self.y_shift,
+            Mean::Estimated => dot(&self.l_inv_one, &self.l_inv_y) / dot(&self.l_inv_one, &self.l_inv_one),
+        };
+        self.alpha = self.l_inv_residual();
+        product::solve_lower_transposed_vector(self.factor.l(), &mut self.alpha);
+    }
+
+    /// L⁻¹(y - μ).
+    fn l_inv_residual(&self) -> Vec<f64> {
+        self.l_inv_y.iter().zip(&self.l_inv_one).map(|(y, one)| y - self.mu * one).collect()
+    }
+
+    /// log p(y | X), at the estimated mean if it is estimated.
+    pub fn log_evidence(&self) -> f64 {
+        let residual = self.l_inv_residual();
+        -0.5 * residual.len() as f64 * LOG_2_PI - self.factor.half_log_det() - 0.5 * dot(&residual, &residual)
+    }
+
+    /// Gradient of the log evidence in the log-parameters, in the order of [`Hyperparameters::to_log`].
+    pub fn log_evidence_gradient(&self) -> Vec<f64> {
+        let n = self.alpha.len();
+        let kernel = &self.hyper.kernel;
+        let (mut k, mut slopes) = (Mat::zeros(n, n), Mat::zeros(n, n));
+        kernel.fill_with_slope(&self.x, &self.x, &mut k, &mut slopes);
+
+        // D = ½(ααᵀ - C⁻¹), C⁻¹ by solving against the identity.
+        let mut weights = Mat::<f64>::identity(n, n);
+        product::solve_lower(self.factor.l(), weights.as_mut());
+        product::solve_lower_transposed(self.factor.l(), weights.as_mut());
+        for j in 0..n {
+            let column = weights.col_as_slice_mut(j);
+            let alpha_j = self.alpha[j];
+            for (value, alpha_i) in column.iter_mut().zip(&self.alpha) {
+                *value = 0.5 * (alpha_i * alpha_j - *value);
+            }
+        }
+
+        let n_lengths = kernel.length_scales.len();
+        let mut gradient = vec![0.0; n_lengths + 2];
+        kernel.add_length_scale_gradient(&self.x, &self.x, &weights, &mut slopes, &mut gradient[..n_lengths]);
+        for j in 0..n {
+            gradient[n_lengths] += dot(weights.col_as_slice(j), k.col_as_slice(j));
+            gradient[n_lengths + 1] += weights[(j, j)] * self.hyper.noise_var;
+        }
+        gradient
+    }
+
+    /// The hyper-parameters in force.
+    pub fn hyperparameters(&self) -> &Hyperparameters {
+        &self.hyper
+    }
+
+    /// μ in the units of y.
+    pub fn mean_constant(&self) -> f64 {
+        self.mu + self.y_shift
+    }
+
+    /// Relative jitter that the factor of Kff + σ²I needed.
+    pub fn jitter(&self) -> f64 {
+        self.factor.jitter()
+    }
+
+    /// k_sf [q, n].
+    fn cross(&self, x: MatRef<'_, f64>) -> (Scaled, Mat<f64>) {
+        let scaled = Scaled::new(&self.hyper.kernel, x, &self.origin);
+        let k = self.hyper.kernel.matrix(&scaled, &self.x);
+        (scaled, k)
+    }
+
+    fn means(&self, k: &Mat<f64>) -> Vec<f64> {
+        let mut mean = vec![self.mean_constant(); k.nrows()];
+        for (j, &alpha) in self.alpha.iter().enumerate() {
+            add_scaled(alpha, k.col_as_slice(j), &mut mean);
+        }
+        mean
+    }
+
+    /// k_ss - |rows of `whitened`|², cut off at zero.
+    fn variances(&self, whitened: &Mat<f64>) -> Vec<f64> {
+        let mut explained = vec![0.0; whitened.nrows()];
+        for j in 0..whitened.ncols() {
+            add_squares(whitened.col_as_slice(j), &mut explained);
+        }
+        explained.iter().map(|q| (self.hyper.kernel.signal_var - q).max(0.0)).collect()
+    }
+
+    /// The row of L and the whitened right-hand sides for one more point. Does not touch α.
+    fn append(&mut self, x: &[f64], y: f64) -> Result<()> {
+        let point = MatRef::from_row_major_slice(x, 1, x.len());
+        let (_, k) = self.cross(point);
+        let row: Vec<f64> = (0..self.alpha.len()).map(|j| k[(0, j)]).collect();
+        let kernel = &self.hyper.kernel;
+        // The rung of the ladder that the first factorisation needed applies to later rows as well.
+        let diagonal = (kernel.signal_var + self.hyper.noise_var) * (1.0 + self.factor.jitter());
+        self.factor.append("Kff + noise", &row, diagonal)?;
+        let n = row.len();
+        let l = self.factor.l();
+        let (mut done_y, mut done_one) = (0.0, 0.0);
+        for j in 0..n {
+            done_y += l[(n, j)] * self.l_inv_y[j];
+            done_one += l[(n, j)] * self.l_inv_one[j];
+        }
+        self.l_inv_y.push((y - self.y_shift - done_y) / l[(n, n)]);
+        self.l_inv_one.push((1.0 - done_one) / l[(n, n)]);
+        self.x.push(&self.hyper.kernel, x, &self.origin);
+        self.alpha.push(0.0);
+        Ok(())
+    }
+}
+
+impl Posterior for ExactPosterior {
+    fn dim(&self) -> usize {
+        self.origin.len()
+    }
+
+    fn n_observations(&self) -> usize {
+        self.alpha.len()
+    }
+
+    fn predict(&self, x: MatRef<'_, f64>) -> Result<Prediction> {
+        check_queries(x, self.dim())?;
+        let (_, mut k) = self.cross(x);
+        let mean = self.means(&k);
+        product::whiten_rows(self.factor.l(), k.as_mut());
+        Ok(Prediction { mean, var: self.variances(&k) })
+    }
+
+    fn predict_gradient(&self, x: MatRef<'_, f64>) -> Result<PredictionGradient> {
+        check_queries(x, self.dim())?;
+        let kernel = &self.hyper.kernel;
+        let (q, n) = (x.nrows(), self.alpha.len());
+        let scaled = Scaled::new(kernel, x, &self.origin);
+        let (mut k, mut slopes) = (Mat::zeros(q, n), Mat::zeros(q, n));
+        kernel.fill_with_slope(&scaled, &self.x, &mut k, &mut slopes);
+        let mean = self.means(&k);
+
+        let mut weighted = slopes.clone();
+        for (j, &alpha) in self.alpha.iter().enumerate() {
+            weighted.col_as_slice_mut(j).iter_mut().for_each(|value| *value *= alpha);
+        }
+        let mut mean_gradient = Mat::zeros(q, self.dim());
+        kernel.input_gradient(&scaled, &self.x, &weighted, &mut mean_gradient);
+
+        // ∂var = -2 (C⁻¹k)ᵀ ∂k.
+        product::whiten_rows(self.factor.l(), k.as_mut());
+        let var = self.variances(&k);
+        product::unwhiten_rows(self.factor.l(), k.as_mut());
+        for j in 0..n {
+            let column = slopes.col_as_slice_mut(j);
+            multiply(column, k.col_as_slice(j));
+            column.iter_mut().for_each(|value| *value *= -2.0);
+        }
+        let mut var_gradient = Mat::zeros(q, self.dim());
+        kernel.input_gradient(&scaled, &self.x, &slopes, &mut var_gradient);
+        zero_rows_without_variance(&var, &mut var_gradient);
+        Ok(PredictionGradient { prediction: Prediction { mean, var }, mean_gradient, var_gradient })
+    }
+
+    fn joint(&self, x: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
+        check_queries(x, self.dim())?;
+        let (scaled, mut k) = self.cross(x);
+        let mean = self.means(&k);
+        product::whiten_rows(self.factor.l(), k.as_mut());
+        let mut covariance = self.hyper.kernel.matrix(&scaled, &scaled);
+        product::add_product(covariance.as_mut(), -1.0, k.as_ref(), k.transpose());
+        Ok((mean, covariance))
+    }
+
+    fn observe(&mut self, x: &[f64], y: f64) -> Result<()> {
+        check_observation(x, y, self.dim())?;
+        self.append(x, y)?;
+        self.refresh();
+        Ok(())
+    }
+
+    fn hallucinate(&self, x: MatRef<'_, f64>) -> Result<Box<dyn Posterior>> {
+        let means = self.predict(x)?.mean;
+        let mut copy = self.clone();
+        for (i, mean) in means.into_iter().enumerate() {
+            // The new α is zero and the others stay: the point lies on the mean.
+            copy.append(&row(x, i), mean)?;
+        }
+        Ok(Box::new(copy))
+    }
+}
+
+/// A new observation must fit and be finite.
+pub(super) fn check_observation(x: &[f64], y: f64, d: usize) -> Result<()> {
+    check_queries(MatRef::from_row_major_slice(x, 1, x.len()), d)?;
+    if y.is_finite() { Ok(()) } else { Err(Error::NotFinite { what: "y", row: 0, column: 0, value: y }) }
+}
+
+/// Row i, copied.
+pub(super) fn row(x: MatRef<'_, f64>, i: usize) -> Vec<f64> {
+    (0..x.ncols()).map(|k| x[(i, k)]).collect()
+}
+
+/// The first point, the origin of all scaled inputs: the data are near it, wherever they are.
+pub(super) fn first_row(x: MatRef<'_, f64>) -> Vec<f64> {
+    row(x, 0)
+}
+
+/// Where the variance was cut off at zero it is flat.
+pub(super) fn zero_rows_without_variance(var: &[f64], gradient: &mut Mat<f64>) {
+    for (i, &v) in var.iter().enumerate() {
+        if v == 0.0 {
+            for k in 0..gradient.ncols() {
+                gradient[(i, k)] = 0.0;
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The second pass: the gradient of the objective in the log-parameters.
+//!
+//! With C = Q + Λ, α = C⁻¹(y - μ), G = ½(ααᵀ - C⁻¹), W = Uᵀ = Kfu Luu⁻ᵀ and Ω the part of the objective that acts
+//! on Qff alone (0 for DTC's likelihood, I/(2σ²) for the bound, -diag G for FIC, -blockdiag G for PITC):
+//!   ∂/∂Kfu = E Luu⁻¹,   E = αβᵀ - Λ⁻¹ W B⁻¹ + 2 Ω W                                  [n, m], a block at a time
+//!   ∂/∂Kuu = -Luu⁻ᵀ M Luu⁻¹,   M = ½ββᵀ - ½(I - B⁻¹) + Uᵀ-side Gram Wᵀ Ω W           [m, m]
+//!   ∂/∂Kff = -Ω on Λ's pattern (for the bound -I/(2σ²)),   ∂/∂σ² = tr G (+ tr(Kff - Qff)/(2σ⁴) for the bound)
+//! using Λ^(1/2)-free identities: α = Λ⁻¹(y - μ - Wβ), C⁻¹ = Λ⁻¹ - Λ⁻¹ W B⁻¹ Wᵀ Λ⁻¹. All kernels scale with s², so
+//! ∂/∂log s² = Σ E∘W - tr M + Σ ∂/∂Kff ∘ Kff, without another pass.
+//!
+//! For a constant Λ, E Luu⁻¹ = α aᵀ + W N with one m x m matrix N: a single product per block. Its entries grow
+//! with the square root of the condition of Kuu only; folding the whitening into N as well would save a solve per
+//! block and cost the other half of the digits.
+
+use super::super::watch::Watch;
+use super::blocks::{self, Scratch};
+use super::evidence::Evidence;
+use super::statistics::{block_column, group_factor, groups_inside, residuals};
+use super::{Model, Noise, Objective};
+use crate::error::Result;
+use crate::linalg::product;
+use crate::linalg::reduce::{add_scaled, add_squares, dot, multiply};
+use faer::{Mat, MatRef};
+use std::ops::Range;
+
+/// Sums of the second pass.
+struct Sums {
+    /// Σ ∂/∂Kfu ∘ ∂Kfu/∂log ℓ, and PITC's Σ G ∘ ∂Kgg/∂log ℓ.
+    lengths: Vec<f64>,
+    /// Σ E∘W without what follows from the first pass.
+    e_w: f64,
+    /// Σ G∘Kff on Λ's pattern.
+    g_kff: f64,
+    /// Σ Gᵢᵢ; for a constant Λ only its part ½ Σ αᵢ².
+    g_trace: f64,
+    /// Lower triangle of Wᵀ Ω W; unused for a constant Λ.
+    w_omega_w: Mat<f64>,
+}
+
+/// Gradient of the objective that `evidence` was made for, in the order of `Hyperparameters::to_log`.
+pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch) -> Result<Vec<f64>> {
+    let m = model.inducing.nrows();
+    let kernel = &evidence.hyper.kernel;
+    let (signal_var, noise_var) = (kernel.signal_var, evidence.hyper.noise_var);
+    let n_lengths = kernel.length_scales.len();
+    let constant = evidence.noise == Noise::Constant;
+    // Ω = omega I, for a constant Λ.
+    let omega = if model.objective == Objective::Bound { 0.5 / noise_var } else { 0.0 };
+
+    let mut b_inv = Mat::<f64>::identity(m, m);
+    product::solve_lower(evidence.lb.l(), b_inv.as_mut());
+    product::solve_lower_transposed(evidence.lb.l(), b_inv.as_mut());
+
+    // S = 2Ω - B⁻¹/σ², N = S Luu⁻¹.
+    let mut s = Mat::from_fn(m, m, |i, j| f64::from(i == j) * 2.0 * omega - b_inv[(i, j)] / noise_var);
+    let mut s_gram_trace = 0.0;
+    for j in 0..m {
+        s_gram_trace += s[(j, j)] * evidence.sums.gram[(j, j)];
+        for i in j + 1..m {
+            s_gram_trace += 2.0 * s[(i, j)] * evidence.sums.gram[(i, j)];
+        }
+    }
+    product::unwhiten_rows(evidence.frame.luu.l(), s.as_mut());
+    let n_matrix = s;
+
+    let zero = || Sums {
+        lengths: vec![0.0; n_lengths],
+        e_w: 0.0,
+        g_kff: 0.0,
+        g_trace: 0.0,
+        w_omega_w: if constant { Mat::zeros(0, 0) } else { Mat::zeros(m, m) },
+    };
+    let lanes = blocks::run(model, true, watch, zero, |rows, scratch, sums| {
+        let b = rows.len();
+        scratch.x.assign(kernel, model.data.x().subrows(rows.start, b), &evidence.frame.origin);
+        kernel.fill_with_slope(&scratch.x, &evidence.frame.z, &mut scratch.w, &mut scratch.slopes);
+        product::whiten_rows(evidence.frame.luu.l(), scratch.w.as_mut().subrows_mut(0, b));
+        let explained = rows_times(scratch.w.as_ref().subrows(0, b), &evidence.fit.beta);
+        let y = &model.data.y()[rows.clone()];
+        let misfit: Vec<f64> = y
+            .iter()
+            .zip(&explained)
+            .map(|(y, explained)| y - evidence.frame.y_shift - evidence.fit.mu - explained)
+            .collect();
+        let alpha = match evidence.noise {
+            Noise::Constant => {
+                let alpha: Vec<f64> = misfit.iter().map(|value| value / noise_var).collect();
+                let (w, weights) =
+                    (scratch.w.as_ref().subrows(0, b), scratch.weights.as_mut().subrows_mut(0, b));
+                product::multiply_into(weights, w, n_matrix.as_ref());
+                sums.g_trace += 0.5 * dot(&alpha, &alpha);
+                alpha
+            }
+            Noise::Diagonal => weights_of_fic(evidence, scratch, misfit, sums),
+            Noise::Blocks => weights_of_pitc(model, evidence, rows, scratch, misfit, sums)?,
+        };
+        sums.e_w += dot(&alpha, &explained);
+        for (j, &a) in evidence.fit.a.iter().enumerate() {
+            add_scaled(a, &alpha, &mut scratch.weights.col_as_slice_mut(j)[..b]);
+        }
+        kernel.add_length_scale_gradient(
+            &scratch.x,
+            &evidence.frame.z,
+            &scratch.weights,
+            &mut scratch.slopes,
+            &mut sums.lengths,
+        );
+        Ok(())
+    })?;
+    let mut total = zero();
+    for lane in &lanes {
+        total.lengths.iter_mut().zip(&lane.lengths).for_each(|(a, b)| *a += b);
+        total.e_w += lane.e_w;
+        total.g_kff += lane.g_kff;
+        total.g_trace += lane.g_trace;
+        total.w_omega_w += &lane.w_omega_w;
+    }
+
+    if constant {
+        // What a constant Λ lets follow from the first pass: W = Uᵀ, UUᵀ = σ² gram.
+        let n = evidence.sums.n as f64;
+        let b_inv_trace: f64 = (0..m).map(|i| b_inv[(i, i)]).sum();
+        let c_inv_trace = (n - m as f64 + b_inv_trace) / noise_var;
+        total.e_w += noise_var * s_gram_trace;
+        total.g_trace -= 0.5 * c_inv_trace;
+        total.g_kff = -omega * n * signal_var;
+        total.w_omega_w = evidence.sums.gram.clone();
+        total.w_omega_w *= faer::Scale(omega * noise_var);
+        if model.objective == Objective::Bound {
+            total.g_trace += evidence.sums.residual / (2.0 * noise_var * noise_var);
+        }
+    }
+
+    // M, and ∂/∂Kuu = -Luu⁻ᵀ M Luu⁻¹.
+    let beta = &evidence.fit.beta;
+    let mut kuu_weights = Mat::from_fn(m, m, |i, j| {
+        let w_omega_w = if i >= j { total.w_omega_w[(i, j)] } else { total.w_omega_w[(j, i)] };
+        0.5 * (beta[i] * beta[j] - f64::from(i == j) + b_inv[(i, j)]) + w_omega_w
+    });
+    let m_trace: f64 = (0..m).map(|i| kuu_weights[(i, i)]).sum();
+    product::solve_lower_transposed(evidence.frame.luu.l(), kuu_weights.as_mut());
+    product::unwhiten_rows(evidence.frame.luu.l(), kuu_weights.as_mut());
+    kuu_weights *= faer::Scale(-1.0);
+    let (mut kuu, mut slopes) = (Mat::zeros(m, m), Mat::zeros(m, m));
+    let z = &evidence.frame.z;
+    kernel.fill_with_slope(z, z, &mut kuu, &mut slopes);
+    let mut gradient = total.lengths;
+    kernel.add_length_scale_gradient(z, z, &kuu_weights, &mut slopes, &mut gradient);
+    gradient.push(total.e_w - m_trace + total.g_kff);
+    gradient.push(noise_var * total.g_trace);
+    Ok(gradient)
+}
+
+/// α of a block under FIC; leaves (E - αβᵀ) Luu⁻¹ in the weights.
+fn weights_of_fic(evidence: &Evidence, scratch: &mut Scratch, misfit: Vec<f64>, sums: &mut Sums) -> Vec<f64> {
+    let b = misfit.len();
+    let hyper = &evidence.hyper;
+    let w = scratch.w.as_ref().subrows(0, b);
+    let residual = residuals(hyper, w);
+    let lambda: Vec<f64> = residual.iter().map(|value| value + hyper.noise_var).collect();
+    let alpha: Vec<f64> = misfit.iter().zip(&lambda).map(|(value, lambda)| value / lambda).collect();
+
+    // P = W LB⁻ᵀ, whose rows have |pᵢ|² = wᵢᵀ B⁻¹ wᵢ; then W B⁻¹.
+    let mut p = scratch.weights.as_mut().subrows_mut(0, b);
+    p.copy_from(w);
+    product::whiten_rows(evidence.lb.l(), p.as_mut());
+    let mut p_norm = vec![0.0; b];
+    (0..w.ncols()).for_each(|j| add_squares(block_column(p.as_ref(), j), &mut p_norm));
+    product::unwhiten_rows(evidence.lb.l(), p.as_mut());
+
+    let mut omega = vec![0.0; b];
+    for i in 0..b {
+        let g = 0.5 * (alpha[i] * alpha[i] - 1.0 / lambda[i] + p_norm[i] / (lambda[i] * lambda[i]));
+        omega[i] = -g;
+        sums.g_trace += g;
+        sums.g_kff += g * hyper.kernel.signal_var;
+        let q = hyper.kernel.signal_var - residual[i];
+        sums.e_w += 2.0 * omega[i] * q - p_norm[i] / lambda[i];
+    }
+    let mut omega_w = w.to_owned();
+    for j in 0..w.ncols() {
+        multiply(omega_w.col_as_slice_mut(j), &omega);
+        let column = &mut scratch.weights.col_as_slice_mut(j)[..b];
+        for i in 0..b {
+            column[i] = 2.0 * omega_w[(i, j)] - column[i] / lambda[i];
+        }
+    }
+    product::add_cross_gram_lower(sums.w_omega_w.as_mut(), omega_w.as_ref(), w);
+    product::unwhiten_rows(evidence.frame.luu.l(), scratch.weights.as_mut().subrows_mut(0, b));
+    alpha
+}
+
+/// α of a block under PITC; leaves (E - αβᵀ) Luu⁻¹ in the weights.
+fn weights_of_pitc(
+    model: &Model<'_>,
+    evidence: &Evidence,
+    rows: Range<usize>,
+    scratch: &mut Scratch,
+    misfit: Vec<f64>,
+    sums: &mut Sums,
+) -> Result<Vec<f64>> {
+    let b = rows.len();
+    let kernel = &evidence.hyper.kernel;
+    let mut alpha = misfit;
+    for group in groups_inside(model, rows) {
+        let size = group.len();
+        let factor = group_factor(&evidence.hyper, &scratch.x, scratch.w.as_ref(), group.clone())?;
+        let w = scratch.w.as_ref().subrows(group.start, size);
+        let alpha = &mut alpha[group.clone()];
+        product::solve_lower_vector(factor.l(), alpha);
+        product::solve_lower_transposed_vector(factor.l(), alpha);
+
+        // P = Λ⁻¹ W LB⁻ᵀ, so that P Pᵀ = Λ⁻¹ W B⁻¹ Wᵀ Λ⁻¹.
+        let mut p = scratch.weights.as_mut().subrows_mut(group.start, size);
+        p.copy_from(w);
+        product::solve_lower(factor.l(), p.as_mut());
+        product::solve_lower_transposed(factor.l(), p.as_mut());
+        product::whiten_rows(evidence.lb.l(), p.as_mut());
+
+        // G = ½(ααᵀ - Λ⁻¹ + P Pᵀ).
+        let mut g = Mat::<f64>::identity(size, size);
+        product::solve_lower(factor.l(), g.as_mut());
+        product::solve_lower_transposed(factor.l(), g.as_mut());
+        for j in 0..size {
+            for i in 0..size {
+                g[(i, j)] = 0.5 * (alpha[i] * alpha[j] - g[(i, j)]);
+            }
+        }
+        product::add_product(g.as_mut(), 0.5, p.as_ref(), p.as_ref().transpose());
+        product::unwhiten_rows(evidence.lb.l(), p.as_mut());
+
+        // E - αβᵀ = -Λ⁻¹ W B⁻¹ - 2 G W.
+        let mut g_w = Mat::zeros(size, w.ncols());
+        product::multiply_into(g_w.as_mut(), g.as_ref(), w);
+        for j in 0..w.ncols() {
+            for i in 0..size {
+                p[(i, j)] = -p[(i, j)] - 2.0 * g_w[(i, j)];
+                sums.e_w += p[(i, j)] * w[(i, j)];
+            }
+        }
+        g_w *= faer::Scale(-1.0);
+        product::add_cross_gram_lower(sums.w_omega_w.as_mut(), g_w.as_ref(), w);
+
+        let points = scratch.x.subset(group);
+        let (mut k, mut slopes) = (Mat::zeros(size, size), Mat::zeros(size, size));
+        kernel.fill_with_slope(&points, &points, &mut k, &mut slopes);
+        kernel.add_length_scale_gradient(&points, &points, &g, &mut slopes, &mut sums.lengths);
+        for j in 0..size {
+            sums.g_kff += dot(g.col_as_slice(j), k.col_as_slice(j));
+            sums.g_trace += g[(j, j)];
+        }
+    }
+    product::unwhiten_rows(evidence.frame.luu.l(), scratch.weights.as_mut().subrows_mut(0, b));
+    Ok(alpha)
+}
+
+/// W v, one entry a row.
+pub(super) fn rows_times(w: MatRef<'_, f64>, v: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; w.nrows()];
+    for (j, &value) in v.iter().enumerate() {
+        add_scaled(value, block_column(w, j), &mut out);
+    }
+    out
+}

@@ -16,8 +16,8 @@ KERNELS = {
 }
 
 
-def build(case, X, y, Z=None):
-    """GPR, or SGPR when inducing points are given."""
+def build(case, X, y, Z=None, sparse=gpflow.models.SGPR):
+    """GPR, or the sparse model when inducing points are given."""
     scales = case["length_scales"]
     kernel = KERNELS[case["kernel"]]()
     kernel.lengthscales = gpflow.Parameter(scales[0] if len(scales) == 1 else scales)
@@ -28,9 +28,7 @@ def build(case, X, y, Z=None):
     likelihood.variance = gpflow.Parameter(case["noise_var"])
     if Z is None:
         return gpflow.models.GPR(data, kernel, mean_function=mean, likelihood=likelihood)
-    return gpflow.models.SGPR(
-        data, kernel, np.array(Z), mean_function=mean, likelihood=likelihood
-    )
+    return sparse(data, kernel, np.array(Z), mean_function=mean, likelihood=likelihood)
 
 
 def objective_and_gradient(model):

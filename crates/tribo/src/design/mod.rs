@@ -1,14 +1,20 @@
 //! Designs: n points in a box, chosen before anything is known of the function.
 //!
-//! `latin_hypercube` stratifies every coordinate on its own and is the default for the first points and for
-//! inducing points.
+//! [`latin_hypercube`] puts one point in each of n slices of every coordinate, for any n. [`sobol`] does so
+//! when n is a power of two, fills the space between coordinates better, and goes on where it stopped.
+//! [`uniform`] has no structure.
 //!
 //! A box is two slices `low` and `high` of the same length. Designs are matrices of shape [n, d], one row a
 //! point. Nothing here looks at data; choosing points given a model belongs to the strategies.
 
+mod joe_kuo;
 mod latin;
+mod random;
+mod sobol;
 
 pub use latin::latin_hypercube;
+pub use random::uniform;
+pub use sobol::{Sobol, TABLED, sobol};
 
 use crate::error::{Error, Result};
 

@@ -12,6 +12,7 @@ pub mod opt;
 pub mod rng;
 
 pub mod design;
+pub mod embed;
 pub mod surrogate;
 
 pub use error::{Error, Result};

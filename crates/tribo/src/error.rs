@@ -84,4 +84,161 @@ pub enum Error {
         /// What was being computed.
         what: &'static str,
     },
+    /// A parameter of the space is ill-defined, or a value does not fit it.
+    #[error("parameter `{name}`: {fault}")]
+    Parameter {
+        /// Name of the parameter.
+        name: String,
+        /// What is wrong with it.
+        fault: ParameterFault,
+    },
+}
+
+/// What is wrong with a parameter or with a value given for it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParameterFault {
+    /// The name is empty.
+    #[error("number {index} (counted from 0) has no name; give it one")]
+    EmptyName {
+        /// Position in the list of parameters.
+        index: usize,
+    },
+    /// The name is used twice.
+    #[error("the name is used twice; give every parameter its own")]
+    DuplicateName,
+    /// The name has a character that elements of vectors and categories are written with.
+    #[error(
+        "the name contains '{character}', which writes elements as x[3] and categories as x=a; rename it"
+    )]
+    NameCharacter {
+        /// The first such character.
+        character: char,
+    },
+    /// A bound is NaN or infinite.
+    #[error("the bounds are [{low}, {high}]; both must be finite")]
+    NotFinite {
+        /// The lower bound.
+        low: f64,
+        /// The upper bound.
+        high: f64,
+    },
+    /// The range of a float is empty.
+    #[error("the bounds are [{low}, {high}]; low must be below high")]
+    EmptyRange {
+        /// The lower bound.
+        low: f64,
+        /// The upper bound.
+        high: f64,
+    },
+    /// The range of an int is empty or a single value.
+    #[error("the bounds are [{low}, {high}]; low must be below high (a constant is not a parameter)")]
+    EmptyIntRange {
+        /// The lower bound.
+        low: i64,
+        /// The upper bound.
+        high: i64,
+    },
+    /// high - low overflows.
+    #[error("the range [{low}, {high}] is wider than the largest number; narrow it or use a log scale")]
+    TooWide {
+        /// The lower bound.
+        low: f64,
+        /// The upper bound.
+        high: f64,
+    },
+    /// An int range is too wide for every value to have its own cell of the unit interval.
+    #[error(
+        "the range [{low}, {high}] is too wide for exact integers: bounds within ±2^53, at most 2^50 values, \
+         high at most 2^40 on a log scale; use a float"
+    )]
+    IntTooWide {
+        /// The lower bound.
+        low: i64,
+        /// The upper bound.
+        high: i64,
+    },
+    /// A log scale needs positive bounds.
+    #[error("a log scale needs low > 0, found low = {low}; raise low or use a linear scale")]
+    LogOfNonPositive {
+        /// The lower bound.
+        low: f64,
+    },
+    /// A categorical parameter has no choice to offer.
+    #[error("{count} categories; give at least two (a constant is not a parameter)")]
+    TooFewCategories {
+        /// How many were given.
+        count: usize,
+    },
+    /// A category is the empty string.
+    #[error("category {index} (counted from 0) is the empty string; name it")]
+    EmptyCategory {
+        /// Position in the list of categories.
+        index: usize,
+    },
+    /// A category is given twice.
+    #[error("the category `{category}` is given twice")]
+    DuplicateCategory {
+        /// The category.
+        category: String,
+    },
+    /// A vector without elements.
+    #[error("size is 0; a vector needs at least one element")]
+    NoElements,
+    /// The encoded dimension of the space overflows.
+    #[error("size is {size}; the space has more coordinates than can be counted")]
+    TooManyElements {
+        /// The size that was given.
+        size: usize,
+    },
+    /// A value of another kind was given.
+    #[error("expected {expected} values, found {found} values")]
+    WrongKind {
+        /// Kind of the parameter.
+        expected: &'static str,
+        /// Kind of the values.
+        found: &'static str,
+    },
+    /// The wrong number of values was given.
+    #[error("expected {expected} values, found {found}")]
+    WrongSize {
+        /// Elements of the parameter.
+        expected: usize,
+        /// Values that were given.
+        found: usize,
+    },
+    /// A float is outside its bounds or not a number.
+    #[error("element {element} is {value}; it must lie in [{low}, {high}]")]
+    FloatOutside {
+        /// Which element, 0 for a scalar.
+        element: usize,
+        /// The value.
+        value: f64,
+        /// The lower bound.
+        low: f64,
+        /// The upper bound.
+        high: f64,
+    },
+    /// An int is outside its bounds.
+    #[error("element {element} is {value}; it must lie in [{low}, {high}]")]
+    IntOutside {
+        /// Which element, 0 for a scalar.
+        element: usize,
+        /// The value.
+        value: i64,
+        /// The lower bound.
+        low: i64,
+        /// The upper bound.
+        high: i64,
+    },
+    /// A category index is too large.
+    #[error("element {element} is category number {index}; there are {count}, counted from 0")]
+    CategoryOutside {
+        /// Which element, 0 for a scalar.
+        element: usize,
+        /// The index that was given.
+        index: usize,
+        /// Number of categories.
+        count: usize,
+    },
 }

@@ -11,6 +11,8 @@ pub mod linalg;
 pub mod opt;
 pub mod rng;
 
+pub mod space;
+
 pub mod design;
 pub mod embed;
 pub mod surrogate;

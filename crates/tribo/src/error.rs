@@ -92,6 +92,28 @@ pub enum Error {
         /// What is wrong with it.
         fault: ParameterFault,
     },
+    /// A trial with this id was asked before.
+    #[error("trial {id} was asked before; every trial needs its own id")]
+    DuplicateTrial {
+        /// The id.
+        id: u64,
+    },
+    /// A result came for a trial nobody asked for.
+    #[error("trial {id} was never asked; tell only trials that were")]
+    UnknownTrial {
+        /// The id.
+        id: u64,
+    },
+    /// A second, different result came for a trial.
+    #[error("trial {id} already has the outcome `{first}`; the different outcome `{second}` was not taken")]
+    AlreadyTold {
+        /// The id.
+        id: u64,
+        /// The outcome that is kept.
+        first: String,
+        /// The outcome that was refused.
+        second: String,
+    },
 }
 
 /// What is wrong with a parameter or with a value given for it.

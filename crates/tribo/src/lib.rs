@@ -12,6 +12,7 @@ pub mod opt;
 pub mod rng;
 
 pub mod space;
+pub mod trial;
 
 pub mod design;
 pub mod embed;

@@ -1,0 +1,66 @@
+"""Tests of run-snippets: each writes a README into a fresh directory and runs the program on it."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = Path(__file__).resolve().parent / "run-snippets"
+FENCE = "```"
+
+
+def block(info, body):
+    return f"{FENCE}{info}\n{body}\n{FENCE}\n"
+
+
+class RunSnippets(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = Path(scratch.name)
+
+    def run_on(self, readme, *options):
+        (self.root / "README.md").write_text(readme, encoding="utf-8")
+        command = [sys.executable, "-B", str(PROGRAM), "--root", str(self.root), *options]
+        environment = {name: value for name, value in os.environ.items() if name != "CARGO_TARGET_DIR"}
+        return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+
+    def test_blocks_run_in_order_in_a_copy(self):
+        done = self.run_on(block("sh", "echo one > made") + block("rust", "not shell") + block("sh", "grep one made"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count("ok README.md"), 2)
+        self.assertFalse((self.root / "made").exists())
+        self.assertTrue((self.root / "target" / "snippets" / "made").exists())
+
+    def test_a_failing_command_names_its_line(self):
+        done = self.run_on("text\n\n" + block("sh", "echo before\nfalse\necho after"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("README.md:3: exit code 1", done.stderr.splitlines()[-1])
+        self.assertNotIn("\nafter\n", done.stderr.split("--- output")[1])
+
+    def test_time_limit_ends_the_block_and_its_children(self):
+        done = self.run_on(block("sh", "sleep 30 & sleep 30"), "--limit", "0.5")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("took longer than 0.5 s", done.stderr)
+
+    def test_check_is_never_called(self):
+        done = self.run_on(block("sh", "./check") + block("sh", "./check quick\ntrue"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("skipped README.md:1", done.stdout)
+        self.assertIn("ok README.md:4", done.stdout)
+
+    def test_skipping_needs_a_reason(self):
+        done = self.run_on(block("sh no-run: needs a cluster", "false"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("needs a cluster", done.stdout)
+        self.assertEqual(self.run_on(block("sh no-run", "false")).returncode, 1)
+
+    def test_blocks_that_would_escape_are_refused(self):
+        self.assertIn("not `bash`", self.run_on(block("bash", "true")).stderr)
+        self.assertIn("never closed", self.run_on(FENCE + "sh\ntrue\n").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

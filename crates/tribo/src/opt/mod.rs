@@ -3,10 +3,12 @@
 //!
 //! No function is ever called from here. So many runs can be stepped together and evaluated as one batch, a
 //! deadline or a cancellation is the caller's plain `break`, and a failed evaluation is told as a number that
-//! is not finite. Minimisers are deterministic and never name a point outside the box.
+//! is not finite. Both minimisers are deterministic and never name a point outside the box.
 //!
 //! - [`lbfgs`]: with gradients; few evaluations, each dear (training, smooth acquisitions).
+//! - [`cmaes`]: without gradients; rough or many-peaked functions, each evaluation cheap.
 
+pub mod cmaes;
 pub mod lbfgs;
 
 use crate::error::{Error, Result};

@@ -1,8 +1,7 @@
 //! How a caller follows and stops long work.
 //!
 //! The library has no clock: a deadline is a [`Watch`] that looks at the caller's clock, cancellation one that
-//! looks at a flag. `stop` is asked between blocks of data, from several threads; `progress` is told after
-//! every evaluation of the objective, from one.
+//! looks at a flag. Both questions are asked often and from several threads, so they must be cheap.
 
 /// What training has done so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,21 +10,26 @@ pub struct Progress {
     pub subset_evaluations: usize,
     /// Objective evaluations on all data.
     pub full_evaluations: usize,
-    /// The best objective per point of the current stage, to be maximised.
+    /// The best objective per point of the current stage, the higher the better.
     pub best: f64,
 }
 
-/// Follows long work and may stop it.
+/// Follows long work and may end it.
 pub trait Watch: Sync {
-    /// Whether to stop as soon as possible, keeping the best result so far.
-    fn stop(&self) -> bool {
+    /// Whether to give up at once, with an error. Asked between blocks of data.
+    fn cancelled(&self) -> bool {
+        false
+    }
+    /// Whether the time for searching is over: finish with the best found so far. Asked between evaluations of
+    /// an objective; what must still be computed to have a result is computed.
+    fn deadline_passed(&self) -> bool {
         false
     }
     /// Called after every evaluation of a training objective.
     fn progress(&self, _progress: &Progress) {}
 }
 
-/// Watches nothing and never stops.
+/// Watches nothing and never ends anything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unwatched;
 

@@ -84,7 +84,7 @@ pub(super) fn run<A: Send>(
             let mut scratch = take().unwrap_or_else(|| Scratch::new(m, second_pass));
             let mut sums = accumulator();
             for block in &blocks[lane * blocks.len() / lanes..(lane + 1) * blocks.len() / lanes] {
-                if watch.stop() {
+                if watch.cancelled() {
                     return Err(Error::Stopped { what: "a pass over the data" });
                 }
                 work(block.clone(), &mut scratch, &mut sums)?;

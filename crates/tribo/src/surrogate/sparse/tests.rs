@@ -388,7 +388,7 @@ fn bad_models_are_refused() {
 fn a_watch_stops_a_pass() {
     struct Now;
     impl Watch for Now {
-        fn stop(&self) -> bool {
+        fn cancelled(&self) -> bool {
             true
         }
     }

@@ -1,0 +1,358 @@
+//! Finding hyper-parameters: bounded quasi-Newton on the log-parameters, on subsets first, then on all data.
+//!
+//! Minimised is -(log evidence + log prior)/n, nats per point, so that tolerances mean the same at every n and the
+//! curvature learnt on a subset serves on all data. With a million points an evaluation costs seconds, and the
+//! optimum of a ten-thousandth part is already close: the subsets do the searching, and a pass over all data then
+//! asks the gradient how much a further quasi-Newton step promises. Below the tolerance the search is over, after
+//! one evaluation.
+//!
+//! A factorisation that fails is a place where the objective is infinite; this file is where that is decided, and
+//! the optimiser backs off from it.
+
+use super::data::Data;
+use super::exact::ExactPosterior;
+use super::hyper::{Hyperparameters, Mean, Priors, Ranges, SearchBox};
+use super::inducing::{self, Inducing};
+use super::kernel::Shape;
+use super::sparse::{Approximation, Groups, Model, Objective, SparsePosterior};
+use super::watch::{Progress, Watch};
+use crate::error::{Error, Result};
+use crate::opt::lbfgs::{Lbfgs, LbfgsOptions};
+use crate::opt::{Status, Stop};
+use crate::rng::Stream;
+use faer::MatRef;
+
+/// How hyper-parameters are searched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Training {
+    /// Where to search, relative to the scale of the data.
+    pub ranges: Ranges,
+    /// Optional priors.
+    pub priors: Priors,
+    /// Places to start from; the search begins at the best of them. None means the default start.
+    pub starts: Vec<Hyperparameters>,
+    /// Evaluations at most on each subset, or on all data where there is no subset.
+    pub evaluations: usize,
+    /// Evaluations at most on all data after a subset. One pass checks; more follow if the gradient asks for them.
+    pub full_evaluations: usize,
+    /// Sizes of the subsets, increasing; one is used if the data are at least twice as many.
+    pub subsets: Vec<usize>,
+    /// Relative change of the objective per point that ends a search without subsets, or on one.
+    pub tolerance: f64,
+    /// The same on all data after a subset.
+    pub full_tolerance: f64,
+    /// Seed of the subsets and of the inducing points.
+    pub seed: u64,
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        Training {
+            ranges: Ranges::default(),
+            priors: Priors::default(),
+            starts: vec![],
+            evaluations: 60,
+            full_evaluations: 6,
+            subsets: vec![2_000, 10_000],
+            tolerance: 1e-5,
+            full_tolerance: 1e-4,
+            seed: 0,
+        }
+    }
+}
+
+/// What training did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Report {
+    /// Objective evaluations on subsets of the data.
+    pub subset_evaluations: usize,
+    /// Objective evaluations on all data.
+    pub full_evaluations: usize,
+    /// The objective per point at the result, on all data.
+    pub objective: f64,
+    /// Why the last search ended; None if the deadline did it.
+    pub stop: Option<Stop>,
+}
+
+/// An exact Gaussian process to be fitted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExactGp {
+    /// Shape of the kernel.
+    pub shape: Shape,
+    /// One length scale for each input instead of one for all.
+    pub ard: bool,
+    /// The constant mean.
+    pub mean: Mean,
+    /// How hyper-parameters are searched.
+    pub training: Training,
+}
+
+impl ExactGp {
+    /// Fits hyper-parameters by log marginal likelihood and conditions on the data [n, d], [n].
+    pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], watch: &dyn Watch) -> Result<(ExactPosterior, Report)> {
+        let data = Data::new(x, y)?;
+        let mut search = Search::new(&data, self.shape, self.ard, &self.training, watch)?;
+        search.run(data.len(), self.training.tolerance, self.training.evaluations, Stage::Only, |hyper| {
+            let posterior = ExactPosterior::new(&data, hyper, self.mean)?;
+            Ok((posterior.log_evidence(), posterior.log_evidence_gradient()))
+        })?;
+        let posterior = ExactPosterior::new(&data, &search.best(), self.mean)?;
+        Ok((posterior, search.report))
+    }
+}
+
+/// A sparse Gaussian process to be fitted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparseGp {
+    /// Shape of the kernel.
+    pub shape: Shape,
+    /// One length scale for each input instead of one for all.
+    pub ard: bool,
+    /// The constant mean.
+    pub mean: Mean,
+    /// How the prior is approximated when predicting.
+    pub approximation: Approximation,
+    /// What training maximises.
+    pub objective: Objective,
+    /// How inducing points are chosen.
+    pub inducing: Inducing,
+    /// Inducing points at most.
+    pub n_inducing: usize,
+    /// How hyper-parameters are searched.
+    pub training: Training,
+}
+
+impl SparseGp {
+    /// The paper's surrogate: Matern-3/2 with one length scale, Latin-hypercube inducing points in the search box,
+    /// trained by the variational bound, predicting with FIC [@tran2021].
+    pub fn paper(n_inducing: usize, low: &[f64], high: &[f64]) -> SparseGp {
+        SparseGp {
+            shape: Shape::Matern32,
+            ard: false,
+            mean: Mean::Estimated,
+            approximation: Approximation::Fic,
+            objective: Objective::Bound,
+            inducing: Inducing::LatinHypercube { low: low.to_vec(), high: high.to_vec() },
+            n_inducing,
+            training: Training::default(),
+        }
+    }
+
+    /// Chooses inducing points, fits hyper-parameters and conditions on the data [n, d], [n].
+    pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], watch: &dyn Watch) -> Result<(SparsePosterior, Report)> {
+        let data = Data::new(x, y)?;
+        let training = &self.training;
+        let mut search = Search::new(&data, self.shape, self.ard, training, watch)?;
+        let mut inducing = self.choose_inducing(&data, &search.best())?;
+
+        let mut stage = Stage::Only;
+        for (number, &size) in training.subsets.iter().enumerate() {
+            if size == 0 || data.len() < 2 * size {
+                break;
+            }
+            let rows = Stream::new(training.seed, "training subset", number as u64).choose(data.len(), size);
+            let (x, y) = data.rows(&rows);
+            let subset = Data::new(x.as_ref(), &y)?;
+            self.with_model(subset, inducing.as_ref(), |model| {
+                search.run(size, training.tolerance, training.evaluations, Stage::Subset, |hyper| {
+                    model.evidence_gradient(hyper, watch)
+                })
+            })?;
+            if self.inducing == Inducing::Greedy {
+                inducing = self.choose_inducing(&data, &search.best())?;
+            }
+            stage = Stage::AfterSubset;
+        }
+
+        let (tolerance, evaluations) = match stage {
+            Stage::AfterSubset => (training.full_tolerance, training.full_evaluations),
+            _ => (training.tolerance, training.evaluations),
+        };
+        self.with_model(data, inducing.as_ref(), |model| {
+            search.run(data.len(), tolerance, evaluations, stage, |hyper| {
+                model.evidence_gradient(hyper, watch)
+            })?;
+            let posterior = model.posterior(&search.best(), watch)?;
+            Ok((posterior, search.report))
+        })
+    }
+
+    fn choose_inducing(&self, data: &Data<'_>, hyper: &Hyperparameters) -> Result<faer::Mat<f64>> {
+        let mut stream = Stream::new(self.training.seed, "inducing points", 0);
+        inducing::choose(&self.inducing, data.x(), self.n_inducing, &hyper.kernel, &mut stream)
+    }
+
+    fn with_model<T>(
+        &self,
+        data: Data<'_>,
+        inducing: MatRef<'_, f64>,
+        work: impl FnOnce(&Model<'_>) -> Result<T>,
+    ) -> Result<T> {
+        match self.approximation {
+            Approximation::Pitc { group } => {
+                let groups = Groups::new(&data, group)?;
+                work(&Model::grouped(&groups, inducing, self.objective, self.mean)?)
+            }
+            approximation => work(&Model::new(data, inducing, approximation, self.objective, self.mean)?),
+        }
+    }
+}
+
+/// Where a search stands among those on subsets and on all data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// On a subset.
+    Subset,
+    /// On all data, started from a subset's optimum.
+    AfterSubset,
+    /// On all data, from the beginning.
+    Only,
+}
+
+/// The state of a search for hyper-parameters across its stages.
+struct Search<'a> {
+    shape: Shape,
+    training: &'a Training,
+    watch: &'a dyn Watch,
+    low: Vec<f64>,
+    high: Vec<f64>,
+    /// Places to start from; one after the first stage.
+    starts: Vec<Vec<f64>>,
+    /// The last stage's optimiser, for its curvature.
+    last: Option<Lbfgs>,
+    report: Report,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        data: &Data<'_>,
+        shape: Shape,
+        ard: bool,
+        training: &'a Training,
+        watch: &'a dyn Watch,
+    ) -> Result<Search<'a>> {
+        let SearchBox { low, high, start } = SearchBox::new(data, ard, &training.ranges);
+        let mut starts: Vec<Vec<f64>> = Vec::new();
+        for given in &training.starts {
+            let log = given.to_log();
+            if log.len() != start.len() {
+                return Err(Error::Size {
+                    what: "hyper-parameters of a start (one length scale or one for each input, signal, noise)",
+                    expected: start.len(),
+                    found: log.len(),
+                });
+            }
+            starts.push(log.iter().zip(low.iter().zip(&high)).map(|(v, (l, h))| v.clamp(*l, *h)).collect());
+        }
+        if starts.is_empty() {
+            starts.push(start);
+        }
+        let report =
+            Report { subset_evaluations: 0, full_evaluations: 0, objective: f64::NEG_INFINITY, stop: None };
+        Ok(Search { shape, training, watch, low, high, starts, last: None, report })
+    }
+
+    /// The best hyper-parameters so far (the first start before anything was evaluated).
+    fn best(&self) -> Hyperparameters {
+        Hyperparameters::from_log(self.shape, &self.starts[0])
+    }
+
+    /// Minimises -(objective + prior)/n from the best start, and leaves its optimum as the only start.
+    fn run(
+        &mut self,
+        n: usize,
+        tolerance: f64,
+        evaluations: usize,
+        stage: Stage,
+        mut objective: impl FnMut(&Hyperparameters) -> Result<(f64, Vec<f64>)>,
+    ) -> Result<()> {
+        let mut evaluate = |search: &mut Search<'a>, log: &[f64]| -> Result<(f64, Vec<f64>)> {
+            let told = search.evaluate(n, log, &mut objective)?;
+            match stage {
+                Stage::Subset => search.report.subset_evaluations += 1,
+                _ => search.report.full_evaluations += 1,
+            }
+            Ok(told)
+        };
+        let options = LbfgsOptions {
+            max_evaluations: evaluations.max(1),
+            max_iterations: evaluations.max(1),
+            decrease_tolerance: tolerance,
+            gradient_tolerance: 1e-6,
+            // A factor e^0.5 in every hyper-parameter: neither timid nor off the map.
+            initial_step: 0.5,
+            ..LbfgsOptions::default()
+        };
+
+        // Start at the best of the places given.
+        let (mut start, mut told) = (self.starts[0].clone(), evaluate(self, &self.starts[0].clone())?);
+        for other in self.starts.clone().into_iter().skip(1) {
+            let value = evaluate(self, &other)?;
+            if value.0 < told.0 || told.0.is_nan() {
+                (start, told) = (other, value);
+            }
+        }
+        let mut run = match &self.last {
+            Some(last) => last.warm(&start, 1.0, options)?,
+            None => Lbfgs::new(&start, &self.low, &self.high, options)?,
+        };
+        let promised = run.predicted_decrease(&told.1);
+        let mut status = run.tell(told.0, &told.1);
+        self.tell_progress(run.best().1);
+        let mut stop = None;
+        if stage == Stage::AfterSubset && promised <= tolerance * told.0.abs().max(1.0) {
+            status = Status::Stopped(Stop::DecreaseSmall);
+        }
+        loop {
+            if let Status::Stopped(reason) = status {
+                stop = Some(reason);
+                break;
+            }
+            if self.watch.deadline_passed() {
+                break;
+            }
+            let (value, gradient) = evaluate(self, &run.point().to_vec())?;
+            status = run.tell(value, &gradient);
+            self.tell_progress(run.best().1);
+        }
+        self.starts = vec![run.best().0.to_vec()];
+        self.report.stop = stop;
+        self.report.objective = -run.best().1;
+        if stop == Some(Stop::StartNotFinite) && stage != Stage::Subset {
+            // Nothing could be factored, not even at the start: say why.
+            objective(&self.best())?;
+        }
+        self.last = Some(run);
+        Ok(())
+    }
+
+    /// -(objective + prior)/n and its gradient; infinite where a factorisation fails.
+    fn evaluate(
+        &self,
+        n: usize,
+        log: &[f64],
+        objective: &mut impl FnMut(&Hyperparameters) -> Result<(f64, Vec<f64>)>,
+    ) -> Result<(f64, Vec<f64>)> {
+        match objective(&Hyperparameters::from_log(self.shape, log)) {
+            Ok((value, mut gradient)) => {
+                let prior = self.training.priors.add_log_density(log, &mut gradient);
+                let scale = -1.0 / n as f64;
+                gradient.iter_mut().for_each(|slope| *slope *= scale);
+                Ok(((value + prior) * scale, gradient))
+            }
+            Err(Error::NotPositiveDefinite { .. }) => Ok((f64::INFINITY, vec![0.0; log.len()])),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn tell_progress(&self, lowest: f64) {
+        self.watch.progress(&Progress {
+            subset_evaluations: self.report.subset_evaluations,
+            full_evaluations: self.report.full_evaluations,
+            best: -lowest,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Training finds what it should, is told when to stop, and survives bad starts.
+
+use super::*;
+use crate::surrogate::Posterior;
+use crate::surrogate::watch::Unwatched;
+use faer::Mat;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const SEED: u64 = 31;
+
+/// A smooth function of two inputs with noise of standard deviation 0.05.
+fn data(n: usize) -> (Mat<f64>, Vec<f64>) {
+    let mut stream = Stream::new(SEED, "training tests", 0);
+    let x = Mat::from_fn(n, 2, |_, _| stream.uniform());
+    let y = (0..n).map(|i| (6.0 * x[(i, 0)]).sin() + 0.3 * x[(i, 1)] + 0.05 * stream.normal()).collect();
+    (x, y)
+}
+
+fn exact() -> ExactGp {
+    ExactGp { shape: Shape::Matern52, ard: true, mean: Mean::Estimated, training: Training::default() }
+}
+
+fn sparse(approximation: Approximation, objective: Objective, inducing: Inducing) -> SparseGp {
+    SparseGp {
+        shape: Shape::Matern52,
+        ard: true,
+        mean: Mean::Estimated,
+        approximation,
+        objective,
+        inducing,
+        n_inducing: 40,
+        training: Training::default(),
+    }
+}
+
+#[test]
+fn exact_training_finds_noise_and_relevance() {
+    let (x, y) = data(150);
+    let (posterior, report) = exact().fit(x.as_ref(), &y, &Unwatched).unwrap();
+    let hyper = posterior.hyperparameters();
+    // The sample variance of 150 draws of 0.05² has a standard error of 12 %; a factor 1.6 is more than three.
+    assert!(hyper.noise_var > 0.0025 / 1.6 && hyper.noise_var < 0.0025 * 1.6, "seed {SEED}: {hyper:?}");
+    assert!(hyper.kernel.length_scales[1] > 2.0 * hyper.kernel.length_scales[0], "seed {SEED}: {hyper:?}");
+    assert!(report.stop.is_some_and(Stop::converged), "{report:?}");
+    // At the optimum the gradient per point is small compared with its size at the start.
+    let slope = posterior.log_evidence_gradient().iter().fold(0.0_f64, |a, b| a.max(b.abs())) / 150.0;
+    assert!(slope < 5e-3, "seed {SEED}: {slope}");
+}
+
+#[test]
+fn every_sparse_kind_predicts_held_out_data() {
+    let (x, y) = data(600);
+    let queries = Mat::from_fn(100, 2, |i, k| if k == 0 { i as f64 / 99.0 } else { 0.5 });
+    let kinds = [
+        (Approximation::Sor, Objective::Marginal),
+        (Approximation::Dtc, Objective::Bound),
+        (Approximation::Fic, Objective::Bound),
+        (Approximation::Fic, Objective::Marginal),
+        (Approximation::Pitc { group: 30 }, Objective::Marginal),
+    ];
+    let square = Inducing::LatinHypercube { low: vec![0.0; 2], high: vec![1.0; 2] };
+    for (approximation, objective) in kinds {
+        for inducing in [square.clone(), Inducing::Subset, Inducing::Greedy] {
+            let gp = sparse(approximation, objective, inducing);
+            let (posterior, report) = gp.fit(x.as_ref(), &y, &Unwatched).unwrap();
+            let prediction = posterior.predict(queries.as_ref()).unwrap();
+            let squares = (0..100).map(|i| {
+                let truth = (6.0 * queries[(i, 0)]).sin() + 0.15;
+                (prediction.mean[i] - truth).powi(2)
+            });
+            let rmse = (squares.sum::<f64>() / 100.0).sqrt();
+            // Noise 0.05 averaged over some dozen neighbours.
+            assert!(rmse < 0.03, "seed {SEED}, {gp:?}: {rmse} {report:?}");
+            assert!(prediction.var.iter().all(|&var| var >= 0.0 && var < 0.05));
+        }
+    }
+}
+
+#[test]
+fn subsets_find_the_same_optimum_with_few_full_passes() {
+    let (x, y) = data(5_000);
+    let gp = sparse(Approximation::Fic, Objective::Bound, Inducing::Greedy);
+    let (with, report) = gp.fit(x.as_ref(), &y, &Unwatched).unwrap();
+    assert!(report.subset_evaluations > 0 && report.full_evaluations <= 6, "{report:?}");
+    let mut slow = gp.clone();
+    slow.training.subsets.clear();
+    let (without, slow_report) = slow.fit(x.as_ref(), &y, &Unwatched).unwrap();
+    assert_eq!(slow_report.subset_evaluations, 0);
+    assert!((report.objective - slow_report.objective).abs() < 1e-3, "{report:?} {slow_report:?}");
+    let (a, b) = (with.hyperparameters(), without.hyperparameters());
+    assert!((a.noise_var / b.noise_var).ln().abs() < 0.1, "seed {SEED}: {a:?} {b:?}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_at_any_number_of_threads() {
+    let (x, y) = data(5_000);
+    let gp = sparse(Approximation::Fic, Objective::Bound, Inducing::Subset);
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let (posterior, _) = pool.install(|| gp.fit(x.as_ref(), &y, &Unwatched)).unwrap();
+        posterior.hyperparameters().to_log().iter().map(|v| v.to_bits()).collect::<Vec<_>>()
+    };
+    assert_eq!(run(1), run(2));
+}
+
+#[test]
+fn priors_pull() {
+    let (x, y) = data(30);
+    let mut gp = exact();
+    gp.training.priors.noise_var =
+        Some(crate::surrogate::hyper::Prior::LogNormal { location: (0.2_f64).ln(), scale: 0.05 });
+    let (pulled, _) = gp.fit(x.as_ref(), &y, &Unwatched).unwrap();
+    assert!((pulled.hyperparameters().noise_var / 0.2).ln().abs() < 0.3);
+}
+
+#[test]
+fn the_best_of_several_starts_is_used() {
+    let (x, y) = data(60);
+    let (fitted, _) = exact().fit(x.as_ref(), &y, &Unwatched).unwrap();
+    let mut gp = exact();
+    let mut poor = fitted.hyperparameters().clone();
+    poor.kernel.length_scales = vec![1e-3, 1e-3];
+    gp.training.starts = vec![poor, fitted.hyperparameters().clone()];
+    let (again, report) = gp.fit(x.as_ref(), &y, &Unwatched).unwrap();
+    assert!(report.full_evaluations <= 12, "{report:?}");
+    assert!(again.log_evidence() >= fitted.log_evidence() - 1e-6);
+    gp.training.starts = vec![Hyperparameters::from_log(Shape::Matern52, &[0.0, 0.0, 0.0])];
+    assert!(matches!(gp.fit(x.as_ref(), &y, &Unwatched), Err(Error::Size { .. })));
+}
+
+#[test]
+fn deadlines_keep_the_best_and_cancellation_gives_up() {
+    struct Limit {
+        evaluations: AtomicUsize,
+        cancel: bool,
+    }
+    impl Watch for Limit {
+        fn cancelled(&self) -> bool {
+            self.cancel && self.evaluations.load(Ordering::Relaxed) >= 3
+        }
+        fn deadline_passed(&self) -> bool {
+            self.evaluations.load(Ordering::Relaxed) >= 3
+        }
+        fn progress(&self, progress: &Progress) {
+            assert!(progress.best.is_finite());
+            self.evaluations.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let (x, y) = data(300);
+    let gp = sparse(Approximation::Fic, Objective::Bound, Inducing::Subset);
+    let limit = Limit { evaluations: AtomicUsize::new(0), cancel: false };
+    let (_, report) = gp.fit(x.as_ref(), &y, &limit).unwrap();
+    assert_eq!((report.full_evaluations, report.stop), (3, None));
+    let limit = Limit { evaluations: AtomicUsize::new(0), cancel: true };
+    assert!(matches!(gp.fit(x.as_ref(), &y, &limit), Err(Error::Stopped { .. })));
+}

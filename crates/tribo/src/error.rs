@@ -114,6 +114,24 @@ pub enum Error {
         /// The outcome that was refused.
         second: String,
     },
+    /// There is no test problem of this name.
+    #[error("no test problem is called `{name}`; there are {known}")]
+    UnknownProblem {
+        /// The name that was given.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A test problem does not exist in this dimension.
+    #[error("the test problem {name} has no version with {dim} inputs; it needs {allowed}")]
+    ProblemDimension {
+        /// Name of the problem.
+        name: String,
+        /// The dimension that was given.
+        dim: usize,
+        /// The dimensions it exists in, in words.
+        allowed: String,
+    },
 }
 
 /// What is wrong with a parameter or with a value given for it.

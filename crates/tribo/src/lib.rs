@@ -18,4 +18,6 @@ pub mod design;
 pub mod embed;
 pub mod surrogate;
 
+pub mod problems;
+
 pub use error::{Error, Result};

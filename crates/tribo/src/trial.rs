@@ -1,17 +1,18 @@
 //! Trials, their outcomes, and the history of both: the only record that crosses stages.
 //!
 //! A trial is asked, is pending, and is told its outcome once. Outcomes arrive in any order. Four things are
-//! kept apart: a trial can be *pending* (no outcome), *failed* (the evaluation broke), *infeasible* (it ran and
-//! said the point is not allowed) or *invalid* (it answered with something that is not a finite number). Only
-//! the fifth, *measured*, carries a value, and that value is finite by construction: no NaN can reach a model.
+//! kept apart: a trial can be *pending* (no outcome), *failed* (the evaluation broke), *infeasible* (it ran
+//! and said the point is not allowed) or *invalid* (it answered with something that is not a finite number).
+//! Only the fifth, *measured*, carries a value, and that value is finite by construction: no NaN can reach a
+//! model.
 //!
 //! Values here are the optimiser's own: smaller is better; `space::Direction` has turned the user's around.
 //! A trial keeps what the strategy worked with, model coordinates z and the number of its embedding; the
 //! point in user units is derived from them.
 //!
-//! Two orders are defined, and the strategies depend on both: pending trials come in the order they were asked,
-//! finished ones in the order they were told. Cost: O(log n) per ask and tell; iterating over pending trials
-//! costs their number, not that of all trials.
+//! Two orders are defined, and the strategies depend on both: pending trials come in the order they were
+//! asked, finished ones in the order they were told. Cost: O(log n) per ask and tell; iterating over pending
+//! trials costs their number, not that of all trials.
 //!
 //! Not here: time, attempts, jobs, and anything else of how a trial was evaluated.
 
@@ -119,7 +120,8 @@ impl fmt::Display for Outcome {
 pub enum Told {
     /// The trial was pending and is finished now.
     New,
-    /// The trial had this very outcome already; nothing changed. Results that are delivered twice are harmless.
+    /// The trial had this very outcome already; nothing changed. Results that are delivered twice are
+    /// harmless.
     Repeated,
 }
 
@@ -174,8 +176,8 @@ impl History {
         Ok(())
     }
 
-    /// Finishes a pending trial. Telling the same outcome again is accepted and changes nothing; a different one
-    /// is an error and changes nothing.
+    /// Finishes a pending trial. Telling the same outcome again is accepted and changes nothing; a different
+    /// one is an error and changes nothing.
     pub fn tell(&mut self, id: TrialId, outcome: Outcome) -> Result<Told> {
         let &position = self.positions.get(&id).ok_or(Error::UnknownTrial { id: id.0 })?;
         let told = &mut self.trials[position].1;

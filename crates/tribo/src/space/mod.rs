@@ -12,10 +12,10 @@
 //!
 //! Categories have no order. One-hot coordinates make every pair equally far for a stationary kernel, where
 //! bins on a line would invent neighbours (`garridomerchan2020`); for two categories a line says the same at
-//! half the coordinates, which matters for a vector of ten thousand switches. The price: in an embedding with
-//! fewer bins than categories, coordinates of one element can share a bin, and the later category of the two is
-//! then out of reach in that embedding. Each value of a bin, in contrast, is always reachable; who needs that
-//! declares an int.
+//! half the coordinates, which matters for a vector of ten thousand switches. The price: in a hashing
+//! embedding two coordinates of one element can share a bin and a sign, and the later category of the two is
+//! then out of reach in that embedding (several embeddings cover it). Cells on one coordinate are always within
+//! reach; who needs that declares an int.
 //!
 //! Promises, tested below: decoded values never leave their bounds; 0 gives low and 1 gives high; for every
 //! point that decoding gives, decode(encode(p)) = p bit for bit; [`Space::snap`] is idempotent; the same bits
@@ -298,8 +298,8 @@ impl Codec {
     }
 }
 
-/// The middle of cell number `cell` of `count` equal ones. Below 2^50 cells its rounding error, carried through
-/// floor(count u), stays under a quarter of a cell.
+/// The middle of cell number `cell` of `count` equal ones. Below 2^50 cells its rounding error, carried
+/// through floor(count u), stays under a quarter of a cell.
 fn cell_centre(cell: f64, count: f64) -> f64 {
     (cell + 0.5) / count
 }

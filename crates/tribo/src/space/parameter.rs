@@ -1,8 +1,8 @@
 //! One parameter as the user declares it, and the check that it makes sense.
 //!
 //! A vector parameter is one entry with a size: a million elements cost what one costs. A parameter that can
-//! take one value only (an int with low = high, a single category) is refused like an empty one: it would cost
-//! a coordinate and search nothing; such a constant belongs in the user's command.
+//! take one value only (an int with low = high, a single category) is refused like an empty one: it would
+//! cost a coordinate and search nothing; such a constant belongs in the user's command.
 
 use crate::error::{Error, ParameterFault, Result};
 use std::collections::BTreeSet;

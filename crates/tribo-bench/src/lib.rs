@@ -1,3 +1,6 @@
-//! What the benchmark program is made of: charts of its results.
+//! What the benchmark program is made of: one file for each benchmark, and charts of their results.
 
 pub mod chart;
+pub mod data;
+pub mod machine;
+pub mod update;

@@ -3,7 +3,7 @@
 //! A kernel matrix of smooth functions is positive definite in exact arithmetic only: its small eigenvalues
 //! drown in rounding. Adding a jitter ε · mean(diagonal) lifts them; the ladder climbs by factors of ten until
 //! the factorisation goes through and the factor remembers the rung. It is relative to the diagonal, so
-//! nothing changes when the user's units do. Updates are those of [@gill1974], O(m²).
+//! nothing changes when the user's units do. Updates are those of `[@gill1974]`, O(m²).
 
 use super::product;
 use crate::error::{Error, Result};

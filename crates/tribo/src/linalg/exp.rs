@@ -1,7 +1,7 @@
 //! Exponential of a slice, vectorised.
 //!
 //! exp(x) = 2^k exp(r), k = round(x / ln 2), r = x - k ln 2 in [-0.347, 0.347] by a two-part ln 2
-//! (Cody and Waite) [@cody1980], exp(r) by its Taylor sum of degree 13: the first term left out is
+//! (Cody and Waite) `[@cody1980]`, exp(r) by its Taylor sum of degree 13: the first term left out is
 //! 0.347^14 / 14! = 4e-18, below half an ulp, so no fitted coefficients are needed. Measured against correctly
 //! rounded values the error is at most 1 ulp (test below allows 2). Written by hand because no crate gives a
 //! vectorised double-precision exp with run-time dispatch on stable Rust.

@@ -1,4 +1,4 @@
-//! Exact Gaussian process regression [@rasmussen2006, algorithm 2.1].
+//! Exact Gaussian process regression `[@rasmussen2006, algorithm 2.1]`.
 //!
 //!   C = Kff + σ²I = L Lᵀ        α = C⁻¹(y - μ)        μ = 1ᵀC⁻¹y / 1ᵀC⁻¹1 (or given)
 //!   log p(y) = -n/2 log 2π - Σ log Lᵢᵢ - ½ (y - μ)ᵀα

@@ -2,7 +2,7 @@
 //!
 //! The greedy rule takes, one after the other, the data point whose variance the points taken so far explain
 //! least: a partial Cholesky factorisation of Kff with pivoting, which also bounds tr(Kff - Qff), the price of the
-//! variational bound [@burt2020]. It looks at a random subset of the data, O(c m²) for c candidates, and ends
+//! variational bound `[@burt2020]`. It looks at a random subset of the data, O(c m²) for c candidates, and ends
 //! early when nothing is left to explain: duplicate points are never taken.
 //!
 //! There are never more inducing points than data.

@@ -48,7 +48,7 @@ pub trait Posterior: Send + Sync {
     fn observe(&mut self, x: &[f64], y: f64) -> Result<()>;
 
     /// A copy that also knows of pending points: each is taken in with y = posterior mean, which leaves the mean
-    /// as it is and shrinks the variance [@desautels2014]. Dropping the copy takes the points back.
+    /// as it is and shrinks the variance `[@desautels2014]`. Dropping the copy takes the points back.
     fn hallucinate(&self, x: MatRef<'_, f64>) -> Result<Box<dyn Posterior>>;
 
     /// Draws `n_samples` joint samples of the latent function at the rows of `x`: [q, n_samples].

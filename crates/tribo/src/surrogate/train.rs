@@ -1,10 +1,10 @@
 //! Finding hyper-parameters: bounded quasi-Newton on the log-parameters, on subsets first, then on all data.
 //!
-//! Minimised is -(log evidence + log prior)/n, nats per point, so that tolerances mean the same at every n and the
-//! curvature learnt on a subset serves on all data. With a million points an evaluation costs seconds, and the
-//! optimum of a ten-thousandth part is already close: the subsets do the searching, and a pass over all data then
-//! asks the gradient how much a further quasi-Newton step promises. Below the tolerance the search is over, after
-//! one evaluation.
+//! Minimised is -(log evidence + log prior)/n, nats per point, so that tolerances mean the same at every n. With a
+//! million points an evaluation costs seconds, so subsets do the searching. Each point of a subset stands for n/size
+//! points: the subset then estimates the objective on all data, and its optimum and curvature serve there. A pass
+//! over all data asks the gradient how much a further quasi-Newton step promises; below the tolerance the search is
+//! over, after one evaluation.
 //!
 //! A factorisation that fails is a place where the objective is infinite; this file is where that is decided, and
 //! the optimiser backs off from it.
@@ -124,7 +124,7 @@ pub struct SparseGp {
 
 impl SparseGp {
     /// The paper's surrogate: Matern-3/2 with one length scale, Latin-hypercube inducing points in the search box,
-    /// trained by the variational bound, predicting with FIC [@tran2021].
+    /// trained by the variational bound, predicting with FIC `[@tran2021]`.
     pub fn paper(n_inducing: usize, low: &[f64], high: &[f64]) -> SparseGp {
         SparseGp {
             shape: Shape::Matern32,
@@ -153,8 +153,10 @@ impl SparseGp {
             let rows = Stream::new(training.seed, "training subset", number as u64).choose(data.len(), size);
             let (x, y) = data.rows(&rows);
             let subset = Data::new(x.as_ref(), &y)?;
+            let weight = data.len() as f64 / size as f64;
             self.with_model(subset, inducing.as_ref(), |model| {
-                search.run(size, training.tolerance, training.evaluations, Stage::Subset, |hyper| {
+                let model = model.weighted(weight);
+                search.run(data.len(), training.tolerance, training.evaluations, Stage::Subset, |hyper| {
                     model.evidence_gradient(hyper, watch)
                 })
             })?;

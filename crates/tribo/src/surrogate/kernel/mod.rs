@@ -1,4 +1,4 @@
-//! Stationary kernels k(x, x') = s² g(r²), r² = Σₖ (xₖ - x'ₖ)² / ℓₖ² [@rasmussen2006, section 4.2].
+//! Stationary kernels k(x, x') = s² g(r²), r² = Σₖ (xₖ - x'ₖ)² / ℓₖ² `[@rasmussen2006, section 4.2]`.
 //!
 //! One length scale for all inputs, or one for each (ARD). With the slope h(r²) = -2 g'(r²) every derivative is
 //! elementary:

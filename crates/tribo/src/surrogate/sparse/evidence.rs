@@ -2,7 +2,7 @@
 //!
 //!   log N(y | μ, Q + Λ) = -n/2 log 2π - Σ log LBᵢᵢ - ½ log det Λ - ½ quadratic
 //!   quadratic = (y - μ)ᵀ Λ⁻¹ (y - μ) - |c|²,   c = LB⁻¹ V Λ^(-1/2) (y - μ)
-//!   bound     = the same with Λ = σ²I, minus tr(Kff - Qff)/(2σ²)             [@titsias2009, equation 9]
+//!   bound     = the same with Λ = σ²I, minus tr(Kff - Qff)/(2σ²)             `[@titsias2009, equation 9]`
 //!   β = LB⁻ᵀ c,  a = Luu⁻ᵀ β,  mean(s) = μ + k_su a
 
 use super::super::exact::first_row;
@@ -106,7 +106,7 @@ impl Evidence {
     }
 
     fn constant_term(&self) -> f64 {
-        -0.5 * self.sums.n as f64 * LOG_2_PI
+        -0.5 * self.sums.n * LOG_2_PI
     }
 
     /// -½ log det(Q + Λ) = -½ log det B - ½ log det Λ.

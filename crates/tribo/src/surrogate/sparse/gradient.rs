@@ -115,10 +115,15 @@ pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch
         total.g_trace += lane.g_trace;
         total.w_omega_w += &lane.w_omega_w;
     }
+    total.lengths.iter_mut().for_each(|value| *value *= model.weight);
+    total.e_w *= model.weight;
+    total.g_kff *= model.weight;
+    total.g_trace *= model.weight;
+    total.w_omega_w *= faer::Scale(model.weight);
 
     if constant {
         // What a constant Λ lets follow from the first pass: W = Uᵀ, UUᵀ = σ² gram.
-        let n = evidence.sums.n as f64;
+        let n = evidence.sums.n;
         let b_inv_trace: f64 = (0..m).map(|i| b_inv[(i, i)]).sum();
         let c_inv_trace = (n - m as f64 + b_inv_trace) / noise_var;
         total.e_w += noise_var * s_gram_trace;

@@ -1,4 +1,4 @@
-//! Sparse Gaussian processes: one implementation of SoR, DTC, FIC and PITC [@quinonero2005].
+//! Sparse Gaussian processes: one implementation of SoR, DTC, FIC and PITC `[@quinonero2005]`.
 //!
 //! With inducing points Z_u, Q = Kfu Kuu⁻¹ Kuf and a noise model Λ, all of them are
 //!   y ~ N(μ, Q + Λ)
@@ -8,8 +8,8 @@
 //!   FIC   Λ = diag(Kff - Qff) + σ²I            as DTC
 //!   PITC  Λ = blockdiag(Kff - Qff) + σ²I       as DTC
 //! with Σ = (Kuu + Kuf Λ⁻¹ Kfu)⁻¹. What is maximised in training is a separate choice: the model's own log
-//! likelihood, or the lower bound log N(y | μ, Q + σ²I) - tr(Kff - Qff)/(2σ²) of [@titsias2009]. The paper
-//! [@tran2021] trains by the bound and predicts with FIC.
+//! likelihood, or the lower bound log N(y | μ, Q + σ²I) - tr(Kff - Qff)/(2σ²) of `[@titsias2009]`. The paper
+//! `[@tran2021]` trains by the bound and predicts with FIC.
 //!
 //! Numerically (everything whitened before it is summed, since Kuf Kfu squares the condition of Kuu):
 //!   Luu = chol(Kuu + jitter)        V = Luu⁻¹ Kuf Λ^(-1/2)        B = I + V Vᵀ = LB LBᵀ
@@ -97,6 +97,8 @@ pub struct Model<'a> {
     pub(crate) mean: Mean,
     /// The mean of y, subtracted before anything else so that sums of squares keep their digits.
     pub(crate) y_shift: f64,
+    /// How many points each data point stands for: 1, or more when the data are a subset of all.
+    pub(crate) weight: f64,
     /// Ends of PITC's groups of consecutive rows; empty otherwise.
     pub(crate) group_ends: &'a [usize],
 }
@@ -123,7 +125,7 @@ impl<'a> Model<'a> {
             return Err(Error::Empty { what: "groups of PITC" });
         }
         let (y_shift, _) = data.y_moments();
-        Ok(Model { data, inducing, approximation, objective, mean, y_shift, group_ends: &[] })
+        Ok(Model { data, inducing, approximation, objective, mean, y_shift, weight: 1.0, group_ends: &[] })
     }
 
     /// A PITC model of data in groups.
@@ -136,6 +138,13 @@ impl<'a> Model<'a> {
         let model = Model::new(groups.data(), inducing, Approximation::Fic, objective, mean)?;
         let approximation = Approximation::Pitc { group: groups.largest() };
         Ok(Model { approximation, group_ends: groups.ends(), ..model })
+    }
+
+    /// The same model with every point standing for `weight` equal ones. All the objectives are functions of sums
+    /// over the data, so a random subset with weight n / (its size) estimates the objective on all n points, with
+    /// its balance of fit and complexity; unweighted, a subset favours simpler models than the data deserve.
+    pub fn weighted(self, weight: f64) -> Model<'a> {
+        Model { weight, ..self }
     }
 
     /// Λ of the training objective.

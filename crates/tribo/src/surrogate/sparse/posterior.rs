@@ -125,7 +125,7 @@ impl Posterior for SparsePosterior {
     }
 
     fn n_observations(&self) -> usize {
-        self.state.sums.n
+        self.state.sums.n as usize
     }
 
     fn predict(&self, x: MatRef<'_, f64>) -> Result<Prediction> {

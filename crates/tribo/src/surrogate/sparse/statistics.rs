@@ -35,8 +35,8 @@ pub(super) struct Statistics {
     pub(super) log_det_lambda: f64,
     /// tr(Kff - Qff).
     pub(super) residual: f64,
-    /// Number of points.
-    pub(super) n: usize,
+    /// Number of points, each counted with its weight.
+    pub(super) n: f64,
 }
 
 impl Statistics {
@@ -50,7 +50,7 @@ impl Statistics {
             one_one: 0.0,
             log_det_lambda: 0.0,
             residual: 0.0,
-            n: 0,
+            n: 0.0,
         }
     }
 
@@ -77,12 +77,11 @@ impl Statistics {
         self.y_y += dot(y, y);
         self.y_one += dot(y, one);
         self.one_one += dot(one, one);
-        self.n += y.len();
+        self.n += y.len() as f64;
     }
 
-    /// Multiplies everything quadratic by 1/σ²: the scaling by Λ^(-1/2) of a constant Λ, left to the end.
-    fn scale(&mut self, noise_var: f64) {
-        let factor = 1.0 / noise_var;
+    /// Multiplies everything that is quadratic in V or Λ^(-1/2).
+    fn scale(&mut self, factor: f64) {
         self.gram *= faer::Scale(factor);
         self.v_y.iter_mut().chain(&mut self.v_one).for_each(|value| *value *= factor);
         self.y_y *= factor;
@@ -100,7 +99,7 @@ impl Statistics {
         self.y_one += y / lambda;
         self.one_one += 1.0 / lambda;
         self.log_det_lambda += lambda.ln();
-        self.n += 1;
+        self.n += 1.0;
     }
 
     /// Runs the pass.
@@ -125,9 +124,14 @@ impl Statistics {
         let mut total = Statistics::zero(m);
         lanes.iter().for_each(|lane| total.join(lane));
         if noise == Noise::Constant {
-            total.scale(hyper.noise_var);
-            total.log_det_lambda = total.n as f64 * hyper.noise_var.ln();
+            // The scaling by a constant Λ^(-1/2) was left to the end.
+            total.scale(1.0 / hyper.noise_var);
+            total.log_det_lambda = total.n * hyper.noise_var.ln();
         }
+        total.scale(model.weight);
+        total.log_det_lambda *= model.weight;
+        total.residual *= model.weight;
+        total.n *= model.weight;
         Ok(total)
     }
 }

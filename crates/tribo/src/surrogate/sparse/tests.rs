@@ -158,6 +158,29 @@ fn gradients_agree_with_differences() {
 }
 
 #[test]
+fn a_weight_is_as_many_equal_points() {
+    let case = case(30, 6, 2, 33);
+    let data = Data::new(case.x.as_ref(), &case.y).unwrap();
+    let three: Vec<usize> = (0..90).map(|i| i / 3).collect();
+    let (x, y) = data.rows(&three);
+    let tripled = Data::new(x.as_ref(), &y).unwrap();
+    let hyper = hyper(Shape::Matern52, &[0.4, 0.9]);
+    // Under PITC the copies of a group are groups of their own, which the k-d tree does not make.
+    for kind in
+        kinds().into_iter().filter(|kind| !matches!(kind, (Approximation::Pitc { .. }, Objective::Marginal)))
+    {
+        let evaluate = |data, weight| {
+            with_model(data, &case.z, kind, Mean::Estimated, |model| {
+                model.weighted(weight).evidence_gradient(&hyper, &Unwatched).unwrap()
+            })
+        };
+        let (a, b) = (evaluate(data, 3.0), evaluate(tripled, 1.0));
+        close(a.0, b.0, 1e-11, "value");
+        a.1.iter().zip(&b.1).for_each(|(a, b)| close(*a, *b, 1e-9, "gradient"));
+    }
+}
+
+#[test]
 fn prediction_gradients_agree_with_differences() {
     for kind in kinds() {
         let case = case(50, 8, 2, 31);

@@ -144,7 +144,8 @@ pub fn measure(
 
 /// Writes the paper's three figures, one line for each m: training time, testing time and accuracy against n.
 pub fn write_figures(rows: &[Row], folder: &Path) -> std::io::Result<()> {
-    let figures: [(&str, &str, &str, fn(&Row) -> f64); 3] = [
+    type Figure = (&'static str, &'static str, &'static str, fn(&Row) -> f64);
+    let figures: [Figure; 3] = [
         ("training-time", "Training time", "training time [s]", |row| row.fit_s),
         ("testing-time", "Testing time, 1,000 points", "testing time [s]", |row| row.predict_s),
         ("accuracy", "Accuracy", "root mean square error", |row| row.rmse),

@@ -119,7 +119,7 @@ impl Factor {
         product::solve_lower_vector(self.l.as_ref(), &mut l_new);
         let remainder = diagonal - l_new.iter().map(|v| v * v).sum::<f64>();
         // What is left after the explained part must stand clear of rounding in that subtraction.
-        if !(remainder > 8.0 * f64::EPSILON * diagonal) {
+        if remainder.is_nan() || remainder <= 8.0 * f64::EPSILON * diagonal {
             return Err(Error::NotPositiveDefinite { matrix, size: m + 1, pivot: m, jitter: self.jitter });
         }
         // Room for 64 rows at a time: one copy of the factor every 64 appended rows.

@@ -6,7 +6,7 @@ use faer::{Mat, MatRef};
 /// Largest magnitude of y that is accepted: its square and sums of squares must stay finite.
 const LARGEST: f64 = 1e100;
 
-/// Inputs X [n, d], any strides, and outputs y [n]: finite, at least one point and one input.
+/// Inputs X [n, d], any strides, and outputs y, n of them: finite, at least one point and one input.
 #[derive(Debug, Clone, Copy)]
 pub struct Data<'a> {
     x: MatRef<'a, f64>,

@@ -88,7 +88,7 @@ pub struct ExactGp {
 }
 
 impl ExactGp {
-    /// Fits hyper-parameters by log marginal likelihood and conditions on the data [n, d], [n].
+    /// Fits hyper-parameters by log marginal likelihood and conditions on the data X `[n, d]`, y `[n]`.
     pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], watch: &dyn Watch) -> Result<(ExactPosterior, Report)> {
         let data = Data::new(x, y)?;
         let mut search = Search::new(&data, self.shape, self.ard, &self.training, watch)?;
@@ -138,7 +138,7 @@ impl SparseGp {
         }
     }
 
-    /// Chooses inducing points, fits hyper-parameters and conditions on the data [n, d], [n].
+    /// Chooses inducing points, fits hyper-parameters and conditions on the data X `[n, d]`, y `[n]`.
     pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], watch: &dyn Watch) -> Result<(SparsePosterior, Report)> {
         let data = Data::new(x, y)?;
         let training = &self.training;
@@ -313,7 +313,7 @@ impl<'a> Search<'a> {
             if self.watch.deadline_passed() {
                 break;
             }
-            let (value, gradient) = evaluate(self, &run.point().to_vec())?;
+            let (value, gradient) = evaluate(self, run.point())?;
             status = run.tell(value, &gradient);
             self.tell_progress(run.best().1);
         }

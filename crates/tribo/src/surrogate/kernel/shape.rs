@@ -72,7 +72,7 @@ impl Shape {
 }
 
 const SQRT_3: f64 = 1.732_050_807_568_877_2;
-const SQRT_5: f64 = 2.236_067_977_499_789_7;
+const SQRT_5: f64 = 2.236_067_977_499_79;
 /// Below this r the slope of Matern-1/2 is cut off.
 const TINY_DISTANCE: f64 = 1e-150;
 

@@ -18,6 +18,8 @@ pub mod design;
 pub mod embed;
 pub mod surrogate;
 
+pub mod acquisition;
+
 pub mod problems;
 
 pub use error::{Error, Result};

@@ -1,0 +1,3 @@
+//! Acquisition functions.
+
+pub mod normal;

@@ -12,7 +12,7 @@
 use super::data::{Data, check_queries};
 use super::hyper::{Hyperparameters, Mean};
 use super::kernel::Scaled;
-use super::posterior::{Posterior, Prediction, PredictionGradient};
+use super::posterior::{Posterior, Prediction, PredictionGradient, check_weights, weighted_kernel_gradient};
 use crate::error::{Error, Result};
 use crate::linalg::cholesky::{Factor, JITTER_IF_NEEDED};
 use crate::linalg::product;
@@ -244,6 +244,40 @@ impl Posterior for ExactPosterior {
         let mut covariance = self.hyper.kernel.matrix(&scaled, &scaled);
         product::add_product(covariance.as_mut(), -1.0, k.as_ref(), k.transpose());
         Ok((mean, covariance))
+    }
+
+    fn covariance(&self, x: MatRef<'_, f64>, others: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        check_queries(x, self.dim())?;
+        check_queries(others, self.dim())?;
+        let (points, mut k_sf) = self.cross(x);
+        let (other_points, mut k_of) = self.cross(others);
+        product::whiten_rows(self.factor.l(), k_sf.as_mut());
+        product::whiten_rows(self.factor.l(), k_of.as_mut());
+        let mut covariance = self.hyper.kernel.matrix(&points, &other_points);
+        product::add_product(covariance.as_mut(), -1.0, k_sf.as_ref(), k_of.transpose());
+        Ok(covariance)
+    }
+
+    fn covariance_gradient(
+        &self,
+        x: MatRef<'_, f64>,
+        others: MatRef<'_, f64>,
+        weights: MatRef<'_, f64>,
+    ) -> Result<Mat<f64>> {
+        check_queries(x, self.dim())?;
+        check_queries(others, self.dim())?;
+        check_weights(weights, x.nrows(), others.nrows())?;
+        let kernel = &self.hyper.kernel;
+        let points = Scaled::new(kernel, x, &self.origin);
+        let (other_points, mut k_of) = self.cross(others);
+        // cov(x, o) = k_xo - k_xf C⁻¹k_fo: the data take the weights -W k_of C⁻¹.
+        product::whiten_rows(self.factor.l(), k_of.as_mut());
+        product::unwhiten_rows(self.factor.l(), k_of.as_mut());
+        let mut data_weights = Mat::zeros(x.nrows(), self.alpha.len());
+        product::add_product(data_weights.as_mut(), -1.0, weights, k_of.as_ref());
+        let mut gradient = weighted_kernel_gradient(kernel, &points, &other_points, &weights.to_owned());
+        gradient += weighted_kernel_gradient(kernel, &points, &self.x, &data_weights);
+        Ok(gradient)
     }
 
     fn observe(&mut self, x: &[f64], y: f64) -> Result<()> {

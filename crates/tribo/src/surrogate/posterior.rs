@@ -1,7 +1,9 @@
 //! What a fitted surrogate can do: predict, sample jointly, take in new points.
 
-use crate::error::Result;
+use super::kernel::{Kernel, Scaled};
+use crate::error::{Error, Result};
 use crate::linalg::cholesky::{Factor, JITTER_ALWAYS};
+use crate::linalg::reduce::multiply;
 use crate::rng::Stream;
 use faer::{Mat, MatRef};
 
@@ -44,6 +46,18 @@ pub trait Posterior: Send + Sync {
     /// Mean vector and joint covariance [q, q] of the latent function at the rows of `x`.
     fn joint(&self, x: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)>;
 
+    /// Covariance [q, r] of the latent function between the rows of `x` [q, d] and of `others` [r, d].
+    fn covariance(&self, x: MatRef<'_, f64>, others: MatRef<'_, f64>) -> Result<Mat<f64>>;
+
+    /// Σⱼ Wᵢⱼ ∂cov(xᵢ, otherⱼ)/∂xᵢ [q, d] with the weights W [q, r]: the derivative of a function of the
+    /// covariances without ever holding all q r d of theirs. `others` stay where they are.
+    fn covariance_gradient(
+        &self,
+        x: MatRef<'_, f64>,
+        others: MatRef<'_, f64>,
+        weights: MatRef<'_, f64>,
+    ) -> Result<Mat<f64>>;
+
     /// Takes in one result without changing hyper-parameters.
     fn observe(&mut self, x: &[f64], y: f64) -> Result<()>;
 
@@ -69,4 +83,34 @@ pub trait Posterior: Send + Sync {
         }
         Ok(samples)
     }
+}
+
+/// Σⱼ Eᵢⱼ ∂k(xᵢ, zⱼ)/∂xᵢ, [q, d], with the weights E [q, m].
+pub(super) fn weighted_kernel_gradient(
+    kernel: &Kernel,
+    x: &Scaled,
+    z: &Scaled,
+    weights: &Mat<f64>,
+) -> Mat<f64> {
+    let (mut k, mut slopes) = (Mat::zeros(x.len(), z.len()), Mat::zeros(x.len(), z.len()));
+    kernel.fill_with_slope(x, z, &mut k, &mut slopes);
+    for j in 0..z.len() {
+        multiply(slopes.col_as_slice_mut(j), weights.col_as_slice(j));
+    }
+    let mut gradient = Mat::zeros(x.len(), x.dim());
+    kernel.input_gradient(x, z, &slopes, &mut gradient);
+    gradient
+}
+
+/// Weights must be [q, r].
+pub(super) fn check_weights(weights: MatRef<'_, f64>, q: usize, r: usize) -> Result<()> {
+    for (what, expected, found) in [
+        ("rows of the weights (query points)", q, weights.nrows()),
+        ("columns of the weights (other points)", r, weights.ncols()),
+    ] {
+        if expected != found {
+            return Err(Error::Size { what, expected, found });
+        }
+    }
+    Ok(())
 }

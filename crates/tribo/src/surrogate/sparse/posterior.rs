@@ -10,7 +10,9 @@ use super::super::data::check_queries;
 use super::super::exact::{check_observation, row, zero_rows_without_variance};
 use super::super::hyper::Hyperparameters;
 use super::super::kernel::Scaled;
-use super::super::posterior::{Posterior, Prediction, PredictionGradient};
+use super::super::posterior::{
+    Posterior, Prediction, PredictionGradient, check_weights, weighted_kernel_gradient,
+};
 use super::evidence::{Evidence, Fit};
 use super::statistics::residuals;
 use super::{Approximation, Model, Noise};
@@ -191,6 +193,50 @@ impl Posterior for SparsePosterior {
         }
         product::add_product(covariance.as_mut(), 1.0, p.as_ref(), p.transpose());
         Ok((mean, covariance))
+    }
+
+    fn covariance(&self, x: MatRef<'_, f64>, others: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        check_queries(x, self.dim())?;
+        check_queries(others, self.dim())?;
+        let kernel = &self.state.hyper.kernel;
+        let (points, other_points) = (self.scaled(x), self.scaled(others));
+        let (w_s, p_s) = self.whiten(kernel.matrix(&points, &self.state.frame.z));
+        let (w_o, p_o) = self.whiten(kernel.matrix(&other_points, &self.state.frame.z));
+        let mut covariance = Mat::zeros(x.nrows(), others.nrows());
+        if self.approximation != Approximation::Sor {
+            covariance = kernel.matrix(&points, &other_points);
+            product::add_product(covariance.as_mut(), -1.0, w_s.as_ref(), w_o.transpose());
+        }
+        product::add_product(covariance.as_mut(), 1.0, p_s.as_ref(), p_o.transpose());
+        Ok(covariance)
+    }
+
+    fn covariance_gradient(
+        &self,
+        x: MatRef<'_, f64>,
+        others: MatRef<'_, f64>,
+        weights: MatRef<'_, f64>,
+    ) -> Result<Mat<f64>> {
+        check_queries(x, self.dim())?;
+        check_queries(others, self.dim())?;
+        check_weights(weights, x.nrows(), others.nrows())?;
+        let kernel = &self.state.hyper.kernel;
+        let z = &self.state.frame.z;
+        let (points, other_points) = (self.scaled(x), self.scaled(others));
+        // As for the variance: the inducing points take the weights W (LB⁻ᵀ p - w)ᵀ Luu⁻¹, no w for SoR.
+        let (w, mut p) = self.whiten(kernel.matrix(&other_points, z));
+        product::unwhiten_rows(self.state.lb.l(), p.as_mut());
+        if self.approximation != Approximation::Sor {
+            p -= &w;
+        }
+        product::unwhiten_rows(self.state.frame.luu.l(), p.as_mut());
+        let mut inducing_weights = Mat::zeros(x.nrows(), z.len());
+        product::multiply_into(inducing_weights.as_mut(), weights, p.as_ref());
+        let mut gradient = weighted_kernel_gradient(kernel, &points, z, &inducing_weights);
+        if self.approximation != Approximation::Sor {
+            gradient += weighted_kernel_gradient(kernel, &points, &other_points, &weights.to_owned());
+        }
+        Ok(gradient)
     }
 
     fn observe(&mut self, x: &[f64], y: f64) -> Result<()> {

@@ -379,6 +379,50 @@ fn samples_have_the_posterior_moments() {
 }
 
 #[test]
+fn covariances_are_those_of_the_joint_and_their_gradient_agrees_with_differences() {
+    let case = case(45, 8, 2, 85);
+    let data = Data::new(case.x.as_ref(), &case.y).unwrap();
+    let hyper = hyper(Shape::Matern52, &[0.5, 0.8]);
+    let mut all: Vec<Box<dyn Posterior>> = kinds()
+        .into_iter()
+        .map(|kind| {
+            with_model(data, &case.z, kind, Mean::Estimated, |model| -> Box<dyn Posterior> {
+                Box::new(model.posterior(&hyper, &Unwatched).unwrap())
+            })
+        })
+        .collect();
+    all.push(Box::new(ExactPosterior::new(&data, &hyper, Mean::Estimated).unwrap()));
+    let (x, others) = (case.queries.subrows(0, 3), case.queries.subrows(3, 4));
+    let weights = uniform(3, 4, 86);
+    for posterior in all {
+        let (_, joint) = posterior.joint(case.queries.as_ref()).unwrap();
+        let covariance = posterior.covariance(x, others).unwrap();
+        assert_eq!((covariance.nrows(), covariance.ncols()), (3, 4));
+        for i in 0..3 {
+            (0..4).for_each(|j| close(covariance[(i, j)], joint[(i, 3 + j)], 1e-12, "covariance"));
+        }
+        let gradient = posterior.covariance_gradient(x, others, weights.as_ref()).unwrap();
+        let weighted_sum = |i: usize, k: usize, step: f64| {
+            let mut moved = x.to_owned();
+            moved[(i, k)] += step;
+            let covariance = posterior.covariance(moved.as_ref(), others).unwrap();
+            (0..4).map(|j| weights[(i, j)] * covariance[(i, j)]).sum::<f64>()
+        };
+        for i in 0..3 {
+            for k in 0..2 {
+                // Rounding 1e-15/1e-5 and curvature 1e-10 are both below the bound.
+                let difference = (weighted_sum(i, k, 1e-5) - weighted_sum(i, k, -1e-5)) / 2e-5;
+                close(gradient[(i, k)], difference, 1e-7, "gradient of the covariance");
+            }
+        }
+        let none = Mat::zeros(0, 2);
+        assert_eq!(posterior.covariance(x, none.as_ref()).unwrap().ncols(), 0);
+        let wrong = posterior.covariance_gradient(x, none.as_ref(), weights.as_ref());
+        assert!(matches!(wrong, Err(Error::Size { expected: 0, found: 4, .. })));
+    }
+}
+
+#[test]
 fn bad_models_are_refused() {
     let case = case(10, 3, 2, 90);
     let data = Data::new(case.x.as_ref(), &case.y).unwrap();

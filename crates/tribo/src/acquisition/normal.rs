@@ -1,6 +1,6 @@
 //! Functions of the standard normal law that keep their digits in both tails.
 //!
-//! Everything rests on two integrals with positive integrands, x >= 0 [@hunter1972]:
+//! Everything rests on two integrals with positive integrands, x >= 0 `[@hunter1972]`:
 //!
 //! ```text
 //! erfcx(x) = exp(x²) erfc(x) = (x/π)   ∫ exp(-t²) / (t² + x²) dt

@@ -40,7 +40,7 @@ pub enum Error {
         value: f64,
     },
     /// A number lies outside the range where it has a meaning.
-    #[error("{what} is {value}; it must lie in [{low}, {high}]")]
+    #[error("{what} is {value:?}; it must lie in [{low:?}, {high:?}]")]
     OutOfRange {
         /// Name of the argument.
         what: &'static str,

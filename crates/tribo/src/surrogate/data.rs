@@ -3,8 +3,11 @@
 use crate::error::{Error, Result};
 use faer::{Mat, MatRef};
 
-/// Largest magnitude of y that is accepted: its square and sums of squares must stay finite.
-const LARGEST: f64 = 1e100;
+/// Largest magnitude of an input or output: squares and sums of squares must stay finite. With the next constant it
+/// keeps hyper-parameters in the default search ranges within what a kernel accepts, 1e-150 to 1e150.
+const LARGEST: f64 = 1e70;
+/// Smallest width of an input, and smallest standard deviation of y, that counts as varying.
+const SMALLEST: f64 = 1e-70;
 
 /// Inputs X [n, d], any strides, and outputs y, n of them: finite, at least one point and one input.
 #[derive(Debug, Clone, Copy)]
@@ -21,12 +24,7 @@ impl<'a> Data<'a> {
             return Err(Error::Size { what: "length of y (rows of X)", expected: x.nrows(), found: y.len() });
         }
         for (row, &value) in y.iter().enumerate() {
-            if !value.is_finite() {
-                return Err(Error::NotFinite { what: "y", row, column: 0, value });
-            }
-            if value.abs() > LARGEST {
-                return Err(Error::OutOfRange { what: "y", value, low: -LARGEST, high: LARGEST });
-            }
+            check_number("y", (row, 0), value)?;
         }
         Ok(Data { x, y })
     }
@@ -66,8 +64,8 @@ impl<'a> Data<'a> {
         let n = self.len() as f64;
         let mean = self.y.iter().map(|y| y / n).sum::<f64>();
         let var = self.y.iter().map(|y| (y - mean) * (y - mean) / n).sum::<f64>();
-        let rounding = 1e-15 * mean.abs();
-        (mean, if var > rounding * rounding { var } else { 0.0 })
+        let least = SMALLEST.max(1e-15 * mean.abs());
+        (mean, if var > least * least { var } else { 0.0 })
     }
 
     /// The variance that hyper-parameters are measured against: that of y, or 1 where y is constant.
@@ -87,7 +85,7 @@ impl<'a> Data<'a> {
                     high = high.max(column[i]);
                 }
                 let range = high - low;
-                if range > 0.0 && range.is_finite() { range } else { 1.0 }
+                if range > SMALLEST { range } else { 1.0 }
             })
             .collect()
     }
@@ -99,6 +97,23 @@ impl<'a> Data<'a> {
     }
 }
 
+/// A number of X or y must be finite and not so large that its square is not.
+pub(crate) fn check_number(what: &'static str, (row, column): (usize, usize), value: f64) -> Result<()> {
+    if !value.is_finite() {
+        return Err(Error::NotFinite { what, row, column, value });
+    }
+    check_magnitude(what, value)
+}
+
+/// A number may not be so large that its square is infinite.
+pub(super) fn check_magnitude(what: &'static str, value: f64) -> Result<()> {
+    if value.abs() <= LARGEST {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange { what, value, low: -LARGEST, high: LARGEST })
+    }
+}
+
 /// Points must exist, have inputs, and be finite.
 pub(crate) fn check_points(what: &'static str, x: MatRef<'_, f64>) -> Result<()> {
     if x.nrows() == 0 || x.ncols() == 0 {
@@ -107,10 +122,7 @@ pub(crate) fn check_points(what: &'static str, x: MatRef<'_, f64>) -> Result<()>
     for column in 0..x.ncols() {
         let values = x.col(column);
         for row in 0..x.nrows() {
-            let value = values[row];
-            if !value.is_finite() {
-                return Err(Error::NotFinite { what, row, column, value });
-            }
+            check_number(what, (row, column), values[row])?;
         }
     }
     Ok(())

@@ -9,11 +9,11 @@
 //! for n up to about 2,000; beyond that use `sparse`. The evidence at the estimated μ is a profile: its gradient
 //! needs no term for μ.
 
-use super::data::{Data, check_queries};
+use super::data::{Data, check_number, check_queries};
 use super::hyper::{Hyperparameters, Mean};
 use super::kernel::Scaled;
 use super::posterior::{Posterior, Prediction, PredictionGradient, check_weights, weighted_kernel_gradient};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::cholesky::{Factor, JITTER_IF_NEEDED};
 use crate::linalg::product;
 use crate::linalg::reduce::{add_scaled, add_squares, dot, multiply};
@@ -47,6 +47,8 @@ pub struct ExactPosterior {
 impl ExactPosterior {
     /// Conditions on `data` at fixed hyper-parameters.
     pub fn new(data: &Data<'_>, hyper: &Hyperparameters, mean: Mean) -> Result<ExactPosterior> {
+        hyper.check(data.dim())?;
+        mean.check()?;
         let origin = first_row(data.x());
         let x = Scaled::new(&hyper.kernel, data.x(), &origin);
         let mut covariance = hyper.kernel.matrix(&x, &x);
@@ -298,10 +300,10 @@ impl Posterior for ExactPosterior {
     }
 }
 
-/// A new observation must fit and be finite.
+/// A new observation must fit and be what data may be.
 pub(super) fn check_observation(x: &[f64], y: f64, d: usize) -> Result<()> {
     check_queries(MatRef::from_row_major_slice(x, 1, x.len()), d)?;
-    if y.is_finite() { Ok(()) } else { Err(Error::NotFinite { what: "y", row: 0, column: 0, value: y }) }
+    check_number("y", (0, 0), y)
 }
 
 /// Row i, copied.

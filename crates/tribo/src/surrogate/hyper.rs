@@ -4,9 +4,9 @@
 //! the likelihood is closer to quadratic there and no constraint is needed. A prior is a density of the
 //! parameter itself, not of its logarithm (no Jacobian term), as in GPyTorch, so published priors carry over.
 
-use super::data::Data;
+use super::data::{Data, check_magnitude};
 use super::kernel::{Kernel, Shape, check_positive};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Hyper-parameters: the kernel's and the noise variance σ².
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +22,12 @@ impl Hyperparameters {
     pub fn new(kernel: Kernel, noise_var: f64) -> Result<Hyperparameters> {
         check_positive("noise variance", noise_var)?;
         Ok(Hyperparameters { kernel, noise_var })
+    }
+
+    /// Refuses what the constructors would not make, for inputs of dimension `d`.
+    pub(super) fn check(&self, d: usize) -> Result<()> {
+        self.kernel.check(d)?;
+        check_positive("noise variance", self.noise_var)
     }
 
     /// The vector of logarithms.
@@ -54,6 +60,16 @@ pub enum Mean {
     Estimated,
     /// A given number.
     Fixed(f64),
+}
+
+impl Mean {
+    /// A given mean must be a number that y could be.
+    pub(super) fn check(self) -> Result<()> {
+        match self {
+            Mean::Estimated => Ok(()),
+            Mean::Fixed(value) => check_magnitude("mean", value),
+        }
+    }
 }
 
 /// A prior density of one positive hyper-parameter θ.
@@ -137,6 +153,22 @@ pub struct Ranges {
     pub noise_var: (f64, f64),
 }
 
+impl Ranges {
+    /// Both ends must be positive and in order; where they are equal the parameter is held.
+    fn check(&self) -> Result<()> {
+        for (index, (low, high)) in
+            [self.length_scale, self.signal_var, self.noise_var].into_iter().enumerate()
+        {
+            check_positive("low end of a search range", low)?;
+            check_positive("high end of a search range", high)?;
+            if low > high {
+                return Err(Error::EmptyBox { what: "the search ranges", index, low, high });
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Default for Ranges {
     fn default() -> Self {
         Ranges { length_scale: (1e-3, 1e2), signal_var: (1e-3, 1e5), noise_var: (1e-8, 1.0) }
@@ -157,7 +189,8 @@ pub struct SearchBox {
 
 impl SearchBox {
     /// The box for `data`; `ard` asks for one length scale for each input.
-    pub fn new(data: &Data<'_>, ard: bool, ranges: &Ranges) -> SearchBox {
+    pub fn new(data: &Data<'_>, ard: bool, ranges: &Ranges) -> Result<SearchBox> {
+        ranges.check()?;
         let widths = data.x_ranges();
         let d = widths.len() as f64;
         let log_widths: Vec<f64> = widths.iter().map(|w| w.ln()).collect();
@@ -174,7 +207,7 @@ impl SearchBox {
         }
         push(log_var, ranges.signal_var, 1.0);
         push(log_var, ranges.noise_var, 1e-3);
-        search
+        Ok(search)
     }
 }
 
@@ -213,7 +246,7 @@ mod tests {
         let x = Mat::from_fn(5, 2, |i, k| i as f64 * [1.0, 1e6][k]);
         let y = [1e12, 2e12, 0.0, 5e12, 1e11];
         let data = Data::new(x.as_ref(), &y).unwrap();
-        let search = SearchBox::new(&data, true, &Ranges::default());
+        let search = SearchBox::new(&data, true, &Ranges::default()).unwrap();
         assert!((search.start[1] - search.start[0] - 1e6_f64.ln()).abs() < 1e-12);
         for p in 0..4 {
             assert!(search.low[p] < search.start[p] && search.start[p] < search.high[p]);

@@ -47,6 +47,7 @@ pub fn choose(
     stream: &mut Stream,
 ) -> Result<Mat<f64>> {
     check_points("X", x)?;
+    kernel.check(x.ncols())?;
     if m == 0 {
         return Err(Error::OutOfRange {
             what: "number of inducing points",

@@ -233,9 +233,10 @@ impl<'a> Search<'a> {
         training: &'a Training,
         watch: &'a dyn Watch,
     ) -> Result<Search<'a>> {
-        let SearchBox { low, high, start } = SearchBox::new(data, ard, &training.ranges);
+        let SearchBox { low, high, start } = SearchBox::new(data, ard, &training.ranges)?;
         let mut starts: Vec<Vec<f64>> = Vec::new();
         for given in &training.starts {
+            given.check(data.dim())?;
             let log = given.to_log();
             if log.len() != start.len() {
                 return Err(Error::Size {

@@ -1,12 +1,14 @@
-//! The surrogate under odd input, from outside the crate.
+//! The surrogate under bad and under odd input, from outside the crate.
 //!
-//! Odd but legal input works (`odd`): means are finite, variances lie between zero and the prior's, and with little
-//! noise the mean goes through the data. It holds for the exact posterior and for every sparse one, before and
-//! after observing and hallucinating, at given hyper-parameters and at trained ones.
+//! Bad input gives an error that says what and where, never a panic (`bad`). Odd but legal input works (`odd`): means
+//! are finite, variances lie between zero and the prior's, and with little noise the mean goes through the data.
+//! Both hold for the exact posterior and for every sparse one, before and after observing and hallucinating, at
+//! given hyper-parameters and at trained ones.
 //!
 //! The odd data are a list (`support/cases.rs`) to be run through whatever takes data; random data are drawn on
 //! top, and a failure prints the draw.
 
+mod bad;
 mod odd;
 #[path = "../support/mod.rs"]
 mod support;

@@ -65,6 +65,8 @@ pub(crate) fn odd_data() -> Vec<Case> {
     let mut unequal = smooth_case("one point, nine values", &identical, same_place, same_value);
     unequal.y = (0..9).map(|i| 1.0 + 0.1 * f64::from(i)).collect();
     unequal.smooth = false;
+    let mut narrow = smooth_case("X too narrow to be measured", &u, |_, u| 1e-100 * u, same_value);
+    narrow.smooth = false;
     vec![
         smooth_case("plain", &u, same_place, same_value),
         smooth_case("constant y", &u, same_place, |_| 7.25),
@@ -80,6 +82,9 @@ pub(crate) fn odd_data() -> Vec<Case> {
         smooth_case("X far from the origin", &u, |_, u| 1e9 + u, same_value),
         smooth_case("X of scales 1e-9 and 1e9", &u, |k, u| u * [1e-9, 1e9][k], same_value),
         smooth_case("an input that does not vary", &flat, same_place, same_value),
+        smooth_case("y and X as large as they may be", &u, |_, u| 1e60 * u, |f| 1e69 * f),
+        smooth_case("y too small to be measured", &u, same_place, |f| 1e-100 * f),
+        narrow,
         smooth_case("one point", &unit_points(1, 2, 1), same_place, same_value),
         smooth_case("one input", &unit_points(10, 1, 2), same_place, same_value),
         smooth_case("one point, one input", &unit_points(1, 1, 3), same_place, same_value),

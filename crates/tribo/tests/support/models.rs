@@ -24,7 +24,7 @@ pub(crate) struct Named {
 
 /// The start of training, with the noise variance a given part of the signal variance.
 pub(crate) fn hyperparameters(data: &Data<'_>, shape: Shape, noise_ratio: f64) -> Hyperparameters {
-    let search = SearchBox::new(data, true, &Ranges::default());
+    let search = SearchBox::new(data, true, &Ranges::default()).expect("search box");
     let start = Hyperparameters::from_log(shape, &search.start);
     let Kernel { length_scales, signal_var, .. } = start.kernel;
     let kernel = Kernel::new(shape, length_scales, signal_var, data.dim()).expect("kernel");

@@ -35,18 +35,25 @@ pub struct Kernel {
 impl Kernel {
     /// A kernel whose hyper-parameters are positive and finite, for inputs of dimension `d`.
     pub fn new(shape: Shape, length_scales: Vec<f64>, signal_var: f64, d: usize) -> Result<Kernel> {
-        if length_scales.len() != 1 && length_scales.len() != d {
+        let kernel = Kernel { shape, length_scales, signal_var };
+        kernel.check(d)?;
+        Ok(kernel)
+    }
+
+    /// Refuses what [`Kernel::new`] would not make. The fields are public, so every use from outside asks.
+    pub(crate) fn check(&self, d: usize) -> Result<()> {
+        let n_lengths = self.length_scales.len();
+        if n_lengths != 1 && n_lengths != d {
             return Err(Error::Size {
                 what: "number of length scales (one, or one for each input)",
                 expected: d,
-                found: length_scales.len(),
+                found: n_lengths,
             });
         }
-        for &value in &length_scales {
+        for &value in &self.length_scales {
             check_positive("length scale", value)?;
         }
-        check_positive("signal variance", signal_var)?;
-        Ok(Kernel { shape, length_scales, signal_var })
+        check_positive("signal variance", self.signal_var)
     }
 
     /// ℓₖ.

@@ -77,6 +77,7 @@ impl Evidence {
         noise: Noise,
         watch: &dyn Watch,
     ) -> Result<Evidence> {
+        hyper.check(model.data.dim())?;
         let origin = first_row(model.inducing);
         let z = Scaled::new(&hyper.kernel, model.inducing, &origin);
         let kuu = hyper.kernel.matrix(&z, &z);

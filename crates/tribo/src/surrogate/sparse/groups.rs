@@ -48,11 +48,30 @@ impl Groups {
             }
             start = end;
         }
-        if start != data.len() || order.len() != data.len() {
+        let n = data.len();
+        if start != n {
+            return Err(Error::Size { what: "points in the groups of PITC", expected: n, found: start });
+        }
+        let mut seen = vec![false; n];
+        for &row in order {
+            match seen.get_mut(row) {
+                Some(seen) => *seen = true,
+                None => {
+                    return Err(Error::OutOfRange {
+                        what: "row in the order of PITC's groups",
+                        value: row as f64,
+                        low: 0.0,
+                        high: n as f64 - 1.0,
+                    });
+                }
+            }
+        }
+        let n_seen = seen.iter().filter(|seen| **seen).count();
+        if n_seen != n || order.len() != n {
             return Err(Error::Size {
-                what: "points in the groups of PITC",
-                expected: data.len(),
-                found: start,
+                what: "different rows in the order of PITC's groups (each once)",
+                expected: n,
+                found: if n_seen == n { order.len() } else { n_seen },
             });
         }
         let (x, y) = data.rows(order);

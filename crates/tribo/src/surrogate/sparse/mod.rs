@@ -114,6 +114,7 @@ impl<'a> Model<'a> {
         mean: Mean,
     ) -> Result<Model<'a>> {
         check_points("inducing points", inducing)?;
+        mean.check()?;
         if inducing.ncols() != data.dim() {
             return Err(Error::Size {
                 what: "columns of the inducing points (columns of X)",

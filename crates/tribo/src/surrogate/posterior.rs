@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::linalg::cholesky::{Factor, JITTER_ALWAYS};
 use crate::linalg::reduce::multiply;
 use crate::rng::Stream;
-use faer::{Mat, MatRef};
+use faer::{Mat, MatRef, Side};
 
 /// Mean and variance of the latent function (without noise) at some points.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,16 +73,34 @@ pub trait Posterior: Send + Sync {
         if mean.is_empty() {
             return Ok(Mat::zeros(0, n_samples));
         }
-        let factor = Factor::new("posterior covariance", covariance.as_ref(), JITTER_ALWAYS)?;
+        let root = square_root(&covariance)?;
         let mut samples = Mat::zeros(mean.len(), n_samples);
         for j in 0..n_samples {
             let draws: Vec<f64> = mean.iter().map(|_| stream.normal()).collect();
             for i in 0..mean.len() {
-                samples[(i, j)] = mean[i] + (0..=i).map(|k| factor.l()[(i, k)] * draws[k]).sum::<f64>();
+                samples[(i, j)] = mean[i] + (0..mean.len()).map(|k| root[(i, k)] * draws[k]).sum::<f64>();
             }
         }
         Ok(samples)
     }
+}
+
+/// R with R Rᵀ = `covariance`, jittered as the ladder asks.
+///
+/// Where all that is left of the variance is rounding (at data without noise), or nothing is (SoR far from its
+/// inducing points), no jitter relative to it helps. Then R comes from the eigenvalues, negative ones cut off,
+/// at several times the cost.
+fn square_root(covariance: &Mat<f64>) -> Result<Mat<f64>> {
+    let q = covariance.nrows();
+    let error = match Factor::new("posterior covariance", covariance.as_ref(), JITTER_ALWAYS) {
+        Ok(factor) => {
+            let l = factor.l();
+            return Ok(Mat::from_fn(q, q, |i, j| if i >= j { l[(i, j)] } else { 0.0 }));
+        }
+        Err(error) => error,
+    };
+    let eigen = covariance.self_adjoint_eigen(Side::Lower).map_err(|_| error)?;
+    Ok(Mat::from_fn(q, q, |i, j| eigen.U()[(i, j)] * eigen.S()[j].max(0.0).sqrt()))
 }
 
 /// Σⱼ Eᵢⱼ ∂k(xᵢ, zⱼ)/∂xᵢ, [q, d], with the weights E [q, m].

@@ -349,6 +349,35 @@ proptest! {
 }
 
 #[test]
+fn samples_exist_where_no_variance_is_left() {
+    for case in odd_data() {
+        let (low, high) = case.bounds();
+        let far = Mat::from_fn(3, low.len(), |i, k| high[k] + 1e6 * (i + 1) as f64 * (high[k] - low[k]));
+        for shape in Shape::ALL {
+            // What the default ranges of training allow at the extreme.
+            let hyper = hyperparameters(&case.data(), shape, 1e-13);
+            for named in posteriors(case.data(), case.x.as_ref(), &hyper, Mean::Estimated) {
+                for (place, points) in [("at the data", &case.x), ("far away", &far)] {
+                    let what = format!("{}, {shape:?} {} {place}", case.name, named.name);
+                    let (mean, _) = named.posterior.joint(points.as_ref()).unwrap();
+                    let samples = named
+                        .posterior
+                        .sample(points.as_ref(), 4, &mut Stream::new(5, "samples", 0))
+                        .unwrap_or_else(|error| panic!("{what}: {error}"));
+                    for j in 0..4 {
+                        for i in 0..mean.len() {
+                            // Ten standard deviations of the prior: nobody draws that far.
+                            let most = 10.0 * hyper.kernel.signal_var.sqrt();
+                            close(samples[(i, j)], mean[i], most, &what);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn queries_may_be_anywhere() {
     let (x, y) = (unit_points(8, 2, 43), (0..8).map(f64::from).collect::<Vec<f64>>());
     let data = Data::new(x.as_ref(), &y).unwrap();

@@ -8,6 +8,8 @@ use tribo::surrogate::posterior::{Posterior, Prediction};
 
 /// Step of differences, in length scales: its square is their truncation, its inverse magnifies rounding.
 const STEP: f64 = 1e-4;
+/// Truncation of differences: a third derivative, in length scales, of 1e3 prior units; more only where data crowd.
+const TRUNCATION: f64 = 1e3 * STEP * STEP;
 
 /// What two ways to the same number may differ by.
 pub(crate) struct Allowance {
@@ -42,6 +44,7 @@ pub(crate) fn check_posterior(
     check_one_by_one(posterior, hyper, queries, &prediction, what);
     check_joint(posterior, hyper, queries, &prediction, what);
     check_gradient(posterior, hyper, queries, &prediction, what);
+    check_covariance(posterior, hyper, queries, &prediction, what);
     check_samples(posterior, queries, what);
     check_hallucination(posterior, hyper, queries, &prediction, what);
     check_refusals(posterior, what);
@@ -122,8 +125,7 @@ fn check_gradient(
         for i in 0..q {
             // Far from the origin a step is what the numbers make of it.
             let step = x_up[(i, k)] - x_down[(i, k)];
-            // Truncation: the third derivative in length scales is below 1e3 prior units unless data crowd.
-            let error = |rounding: f64, unit: f64| (1e3 * STEP.powi(2) * unit + rounding / STEP) / length;
+            let error = |rounding: f64, unit: f64| (TRUNCATION * unit + rounding / STEP) / length;
             let place = format!("at query {i} in input {k}");
             close(
                 at.mean_gradient[(i, k)],
@@ -142,6 +144,51 @@ fn check_gradient(
             }
         }
     }
+}
+
+/// Covariances between two sets are those of the joint posterior, and their gradient agrees with differences.
+fn check_covariance(
+    posterior: &dyn Posterior,
+    hyper: &Hyperparameters,
+    queries: MatRef<'_, f64>,
+    prediction: &Prediction,
+    what: &str,
+) {
+    let (q, d, allowance) = (queries.nrows(), posterior.dim(), Allowance::new(hyper, prediction));
+    let half = q / 2;
+    let (x, others) = (queries.subrows(0, half), queries.subrows(half, q - half));
+    let (_, joint) = posterior.joint(queries).expect("joint posterior");
+    let covariance = posterior.covariance(x, others).expect("covariance");
+    assert_eq!((covariance.nrows(), covariance.ncols()), (half, q - half), "{what}");
+    for i in 0..half {
+        for j in 0..q - half {
+            let what = format!("{what}: covariance of {i} and {}", half + j);
+            close(covariance[(i, j)], joint[(i, half + j)], allowance.var, &what);
+        }
+    }
+    // Weights of mixed sign whose magnitudes sum to one, so that allowances for one covariance hold.
+    let weights =
+        Mat::from_fn(half, q - half, |i, j| if (i + j) % 2 == 0 { 1.0 } else { -1.0 } / (q - half) as f64);
+    let gradient = posterior.covariance_gradient(x, others, weights.as_ref()).expect("covariance gradient");
+    assert_eq!((gradient.nrows(), gradient.ncols()), (half, d), "{what}");
+    for k in 0..d {
+        let length = hyper.kernel.length_scale(k);
+        let moved = |step: f64| {
+            let points = Mat::from_fn(half, d, |i, l| x[(i, l)] + f64::from(l == k) * step * length);
+            let covariance = posterior.covariance(points.as_ref(), others).expect("moved queries");
+            let sum = |i: usize| (0..q - half).map(|j| weights[(i, j)] * covariance[(i, j)]).sum::<f64>();
+            ((0..half).map(sum).collect::<Vec<f64>>(), points)
+        };
+        let ((up, x_up), (down, x_down)) = (moved(STEP), moved(-STEP));
+        for i in 0..half {
+            let difference = (up[i] - down[i]) / (x_up[(i, k)] - x_down[(i, k)]);
+            let error = (TRUNCATION * hyper.kernel.signal_var + allowance.var / STEP) / length;
+            let what = format!("{what}: covariance gradient at query {i} in input {k}");
+            close(gradient[(i, k)], difference, error, &what);
+        }
+    }
+    let wrong = posterior.covariance_gradient(x, others, Mat::zeros(half, q - half + 1).as_ref()).err();
+    assert!(matches!(wrong, Some(Error::Size { .. })), "{what}: weights of the wrong size gave {wrong:?}");
 }
 
 /// Samples exist, are finite, and follow from the stream alone.
@@ -192,8 +239,11 @@ fn check_hallucination(
 /// Wrong columns and numbers that are not finite are refused by name and place; no point is no error.
 fn check_refusals(posterior: &dyn Posterior, what: &str) {
     let d = posterior.dim();
-    let every_way = |x: MatRef<'_, f64>| -> [Option<Error>; 5] {
+    let every_way = |x: MatRef<'_, f64>| -> [Option<Error>; 7] {
+        let own = Mat::zeros(1, d);
         [
+            posterior.covariance(x, own.as_ref()).err(),
+            posterior.covariance(own.as_ref(), x).err(),
             posterior.predict(x).err(),
             posterior.predict_gradient(x).err(),
             posterior.joint(x).err(),
@@ -217,7 +267,7 @@ fn check_refusals(posterior: &dyn Posterior, what: &str) {
         }
     }
     let none = Mat::zeros(0, d);
-    assert_eq!(every_way(none.as_ref()), [const { None }; 5], "{what}: no query");
+    assert_eq!(every_way(none.as_ref()), [const { None }; 7], "{what}: no query");
     assert!(posterior.predict(none.as_ref()).expect("no query").mean.is_empty(), "{what}");
 }
 

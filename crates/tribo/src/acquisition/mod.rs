@@ -13,10 +13,12 @@
 //! | [`KnowledgeGradient`]         | expected fall of the lowest mean       | noisy objectives                   |
 //!
 //! All but the last look at one point at a time through its mean and variance: they are [`Pointwise`]. `normal` has
-//! the special functions.
+//! the special functions, [`maximize`] the search for the best point.
 
+pub mod maximize;
 pub mod normal;
 
+mod candidates;
 mod ei;
 mod kg;
 mod log_ei;

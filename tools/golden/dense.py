@@ -11,8 +11,8 @@ f training, u inducing, s query; noise variance s2.
     mean_s = mean + Ksu Sigma Kuf Lambda^-1 (y - mean)
     cov_s  = Ksu Sigma Kus              sor
            = Kss - Qss + Ksu Sigma Kus  the others
-The formulas are in quinonero2005unifying (all but the bound) and
-titsias2009variational (the bound). Nothing is factored cleverly and no jitter is
+The formulas are in [@quinonero2005] (all but the bound) and
+[@titsias2009] (the bound). Nothing is factored cleverly and no jitter is
 added; the working precision alone carries the conditioning.
 """
 

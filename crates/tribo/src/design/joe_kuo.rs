@@ -1,5 +1,5 @@
 //! Direction numbers of the Sobol sequence for dimensions 2 to 337 (Joe and Kuo, search criterion 6)
-//! `[@joe2008constructing]`.
+//! `[@joe2008]`.
 //!
 //! These are the first rows of the authors' table `new-joe-kuo-6.21201`, taken from the copy in SciPy 1.17.1
 //! and equal, in all 32 columns, to the generating matrices in QMCPy 2.4. The table stops where the primitive

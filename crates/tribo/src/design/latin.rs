@@ -1,5 +1,5 @@
 //! Latin hypercube: every coordinate, cut into n equal slices, has one point in each slice
-//! `[@mckay1979comparison]`.
+//! `[@mckay1979]`.
 //!
 //! x_ij = low_j + (π_j(i) + u_ij) / n · (high_j - low_j), with π_j an independent random permutation of
 //! 0..n for each coordinate and u_ij uniform in [0, 1). Every point alone is uniform in the box, and the

@@ -5,10 +5,10 @@
 //!   x_j = L_j C_j g ^ s_j          (sums modulo 2, bit vectors of length 64)
 //!
 //! * C_j is the generator matrix. Its column k is a direction number: zero below row k, one on it. For
-//!   the first [`TABLED`] dimensions it comes from the table of `[@joe2008constructing]` and the recurrence
+//!   the first [`TABLED`] dimensions it comes from the table of `[@joe2008]` and the recurrence
 //!   of the sequence; further dimensions take the entries above the diagonal at random.
 //! * L_j, lower triangular with a unit diagonal and random entries below, and the shift s_j scramble the
-//!   digits `[@matousek1998discrepancy]`: every point alone is uniform in the cube, and every dyadic box is
+//!   digits `[@matousek1998]`: every point alone is uniform in the cube, and every dyadic box is
 //!   sent to one of the same shape, so nets stay nets. The scramble is folded into the direction numbers: a
 //!   point costs no more than without. This is why it was preferred to nested scrambling by hashing.
 //!
@@ -159,7 +159,7 @@ fn combine(columns: &[u64; BITS], mut vector: u64) -> u64 {
 ///
 /// v_k = m_k / 2^k for k <= s, then
 /// v_k = a_1 v_{k-1} ^ … ^ a_{s-1} v_{k-s+1} ^ v_{k-s} ^ (v_{k-s} >> s), with s the degree
-/// of the polynomial x^s + a_1 x^{s-1} + … + 1 `[@joe2008constructing]`.
+/// of the polynomial x^s + a_1 x^{s-1} + … + 1 `[@joe2008]`.
 fn tabled_directions(j: usize, columns: usize) -> [u64; BITS] {
     let mut v = [0; BITS];
     if j == 0 {

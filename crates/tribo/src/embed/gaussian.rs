@@ -1,5 +1,5 @@
 //! Gaussian random embedding: x̂ = A z / d, x = 1/2 + x̂ / (2h), with A_ij ~ N(0, 1) (after REMBO
-//! `[@wang2016bayesian]`, scaled as in `[@tran2021scalable]`).
+//! `[@wang2016]`, scaled as in `[@tran2021]`).
 //!
 //! A function that changes only within an unknown subspace of d dimensions or fewer keeps its optimum in the
 //! image of A with probability one, before clipping; the box and the clipping decide how much of that is

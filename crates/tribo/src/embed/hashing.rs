@@ -1,5 +1,5 @@
 //! Hashing embedding (HeSBO): x_i = (1 + s_i z_{b(i)}) / 2, with a random bin b(i) in 0..d and sign s_i = ±1
-//! for every input `[@nayebi2019framework]`.
+//! for every input `[@nayebi2019]`.
 //!
 //! Nothing is ever clipped. Active inputs can be set independently if they are all in different bins, which
 //! for d_e of them has probability d! / ((d - d_e)! d^d_e) whatever D is. Random signs put the corners

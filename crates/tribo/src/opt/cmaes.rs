@@ -1,7 +1,7 @@
 //! CMA-ES in a box: minimisation without gradients by sampling from an adapting normal law.
 //!
 //! In units of the box sides, a generation of λ points is u ~ N(m, σ² C); the better half, of weights w and
-//! with steps y = (u - m)/σ, moves the law (hansen2016, figure 6 and table 1, positive weights only):
+//! with steps y = (u - m)/σ, moves the law (`[@hansen2016, figure 6 and table 1]`, positive weights only):
 //!
 //! ```text
 //! m  <- m + σ ȳ,                           ȳ = Σ wᵢ yᵢ over the μ best
@@ -28,11 +28,12 @@ use super::{Status, Stop, check_box, in_range};
 use crate::error::{Error, Result};
 use crate::rng::Stream;
 
-/// Stop when steps have shrunk to this share of the first ones, or recent values agree to this (hansen2016,
-/// B.3).
+/// Stop when steps have shrunk to this share of the first ones, or recent values agree to this
+/// `[@hansen2016, B.3]`.
 const STEP_TOLERANCE: f64 = 1e-12;
 const VALUE_TOLERANCE: f64 = 1e-12;
-/// Eigenvalues of C below this share of the largest are raised to it (hansen2016 stops at this condition).
+/// Eigenvalues of C below this share of the largest are raised to it (`[@hansen2016]` stops at this
+/// condition).
 const SMALLEST_EIGENVALUE: f64 = 1e-14;
 
 /// Size of a generation and of the run.
@@ -278,7 +279,7 @@ impl Cmaes {
 }
 
 impl Rates {
-    /// hansen2016, table 1, with weights of the better half only.
+    /// `[@hansen2016, table 1]` with weights of the better half only.
     fn new(d: usize, population: usize) -> Rates {
         let n = d as f64;
         let raw: Vec<f64> =

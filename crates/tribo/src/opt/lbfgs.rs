@@ -8,11 +8,11 @@
 //! x̂ = argmin over the box of the model;  x <- x + t (x̂ - x);  remember s = Δx, y = Δg if sᵀy > 0
 //! ```
 //!
-//! This is byrd1995 with the projection of morales2011, rather than a projected search with an epsilon-active
-//! set: the Cauchy point can add and drop many bounds in one iteration, the box is convex so the whole line
-//! is feasible, and along a straight line the Wolfe conditions mean what they say, so that the unit step
-//! mostly passes at once. Evaluations cost seconds in training; this economy is worth the extra algebra. Own
-//! to this one: the reverse communication, the back-off from values that are not finite, the restart with
+//! This is `[@byrd1995]` with the projection of `[@morales2011]`, rather than a projected search with an
+//! epsilon-active set: the Cauchy point can add and drop many bounds in one iteration, the box is convex so
+//! the whole line is feasible, and along a straight line the Wolfe conditions mean what they say, so that the
+//! unit step mostly passes at once. Evaluations cost seconds in training; this economy is worth the extra
+//! algebra. Own to this one: the reverse communication, the back-off from values that are not finite, the restart with
 //! forgotten pairs when a search fails, and [`Lbfgs::warm`].
 //!
 //! Cost: O(d k² + k³) per iteration for k pairs, besides the evaluations; memory O(d k).
@@ -31,7 +31,7 @@ use crate::error::Result;
 /// When to stop and how far to begin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LbfgsOptions {
-    /// Pairs of curvature kept, at least 1. Five to twenty serve nearly all functions (byrd1995).
+    /// Pairs of curvature kept, at least 1. Five to twenty serve nearly all functions `[@byrd1995]`.
     pub memory: usize,
     /// Stop after this many evaluations, at least 1.
     pub max_evaluations: usize,

@@ -1,4 +1,4 @@
-//! The classical test functions, with the bounds and constants of the collection `surjanovic2013`.
+//! The classical test functions, with the bounds and constants of the collection `[@surjanovic2013]`.
 //!
 //! Optima that have no closed form were computed with mpmath at 40 digits (Newton on the gradient) and
 //! rounded.
@@ -6,7 +6,7 @@
 use super::{Problem, on_cube};
 use std::f64::consts::{E, PI};
 
-/// Weights of the four bumps of the Hartmann functions (`hartman1973`, `dixon1978`).
+/// Weights of the four bumps of the Hartmann functions `[@hartman1973; @dixon1978]`.
 const HARTMANN_ALPHA: [f64; 4] = [1.0, 1.2, 3.0, 3.2];
 
 const HARTMANN_A: [[f64; 6]; 4] = [
@@ -24,7 +24,7 @@ const HARTMANN_P: [[f64; 6]; 4] = [
 ];
 
 /// (x2 - 5.1/(4π²) x1² + 5/π x1 - 6)² + 10 (1 - 1/(8π)) cos x1 + 10 on [-5, 10] x [0, 15]; three minima of
-/// 10/(8π).
+/// 10/(8π) `[@branin1972]`.
 pub(super) fn branin() -> Problem {
     let optimisers = vec![vec![-PI, 12.275], vec![PI, 2.275], vec![3.0 * PI, 2.475]];
     let function = |x: &[f64]| {
@@ -46,7 +46,7 @@ fn hartmann_bumps(x: &[f64]) -> f64 {
     (0..4).map(bump).sum()
 }
 
-/// (1.1 - bumps) / 0.839 on [0, 1]^4: the scaled version of `picheny2013`, which is the paper's. (Others
+/// (1.1 - bumps) / 0.839 on [0, 1]^4: the scaled version of `[@picheny2013]`, which is the paper's. (Others
 /// print the bare -bumps, or 0.8387.)
 pub(super) fn hartmann4() -> Problem {
     let optimiser = vec![0.1873952729734667, 0.19415152930244073, 0.557917780062569, 0.26477962417039713];
@@ -69,7 +69,7 @@ pub(super) fn hartmann6() -> Problem {
 }
 
 /// With w = 1 + (x - 1)/4: sin²(π w_1) + Σ_{i<d} (w_i - 1)² (1 + 10 sin²(π w_i + 1))
-/// + (w_d - 1)² (1 + sin²(2π w_d)) on [-10, 10]^d.
+/// + (w_d - 1)² (1 + sin²(2π w_d)) on [-10, 10]^d `[@laguna2005]`.
 pub(super) fn levy(dim: usize) -> Problem {
     let function = move |x: &[f64]| {
         let w = |i: usize| 1.0 + (x[i] - 1.0) / 4.0;
@@ -82,7 +82,8 @@ pub(super) fn levy(dim: usize) -> Problem {
     on_cube("levy", "laguna2005", (-10.0, 10.0, dim), 0.0, vec![vec![1.0; dim]], function)
 }
 
-/// -20 exp(-0.2 √(mean x²)) - exp(mean cos 2πx) + 20 + e on [-32.768, 32.768]^d; a cone at the optimum.
+/// -20 exp(-0.2 √(mean x²)) - exp(mean cos 2πx) + 20 + e on [-32.768, 32.768]^d; a cone at the optimum
+/// `[@ackley1987]`.
 pub(super) fn ackley(dim: usize) -> Problem {
     let function = move |x: &[f64]| {
         let n = dim as f64;
@@ -93,7 +94,7 @@ pub(super) fn ackley(dim: usize) -> Problem {
     on_cube("ackley", "ackley1987", (-32.768, 32.768, dim), 0.0, vec![vec![0.0; dim]], function)
 }
 
-/// Σ_{i<d} 100 (x_{i+1} - x_i²)² + (1 - x_i)² on [-5, 10]^d.
+/// Σ_{i<d} 100 (x_{i+1} - x_i²)² + (1 - x_i)² on [-5, 10]^d `[@rosenbrock1960]`.
 pub(super) fn rosenbrock(dim: usize) -> Problem {
     let function = |x: &[f64]| {
         x.windows(2).map(|w| 100.0 * (w[1] - w[0] * w[0]).powi(2) + (1.0 - w[0]).powi(2)).sum::<f64>()
@@ -101,13 +102,13 @@ pub(super) fn rosenbrock(dim: usize) -> Problem {
     on_cube("rosenbrock", "rosenbrock1960", (-5.0, 10.0, dim), 0.0, vec![vec![1.0; dim]], function)
 }
 
-/// 10 d + Σ x² - 10 cos 2πx on [-5.12, 5.12]^d.
+/// 10 d + Σ x² - 10 cos 2πx on [-5.12, 5.12]^d `[@muhlenbein1991]`.
 pub(super) fn rastrigin(dim: usize) -> Problem {
     let function = |x: &[f64]| x.iter().map(|x| 10.0 + x * x - 10.0 * (2.0 * PI * x).cos()).sum::<f64>();
     on_cube("rastrigin", "muhlenbein1991", (-5.12, 5.12, dim), 0.0, vec![vec![0.0; dim]], function)
 }
 
-/// 1 + Σ x²/4000 - Π cos(x_i/√i) on [-600, 600]^d.
+/// 1 + Σ x²/4000 - Π cos(x_i/√i) on [-600, 600]^d `[@griewank1981]`.
 pub(super) fn griewank(dim: usize) -> Problem {
     let function = |x: &[f64]| {
         let squares = x.iter().map(|x| x * x).sum::<f64>();
@@ -118,7 +119,7 @@ pub(super) fn griewank(dim: usize) -> Problem {
 }
 
 /// ½ Σ x⁴ - 16 x² + 5 x on [-5, 5]^d; the minimum is the smallest root of 4 x³ - 32 x + 5 in every
-/// coordinate.
+/// coordinate `[@styblinski1990]`.
 pub(super) fn styblinski_tang(dim: usize) -> Problem {
     let function = |x: &[f64]| 0.5 * x.iter().map(|x| x * (x * (x * x - 16.0) + 5.0)).sum::<f64>();
     let (root, value) = (-2.903534027771177, -39.16616570377141);

@@ -1,4 +1,4 @@
-//! The paper's own test functions (`tran2021`): three second objectives of the ZDT suite (`zitzler2000`)
+//! The paper's own test functions `[@tran2021]`: three second objectives of the ZDT suite `[@zitzler2000]`
 //! modified for [-1, 1]^D, the "sphere" (a parabolic valley) and its product form.
 //!
 //! As printed: ZDT1 has the *mean* of x_2..x_D in g, ZDT2 and ZDT3 the *sum*, and in ZDT2 the factor 9 is

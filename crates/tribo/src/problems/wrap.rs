@@ -2,7 +2,7 @@
 //!
 //! - [`embed_active`]: the inputs of a problem at random places among D, the others without effect.
 //! - [`shift`]: the optimum moved away from where it was: trying the centre gains nothing.
-//! - [`rotate`]: the inputs of a problem along random orthonormal directions of D inputs (as `letham2020`).
+//! - [`rotate`]: the inputs of a problem along random orthonormal directions of D inputs `[@letham2020]`.
 //! - [`Noisy`]: Gaussian noise, a pure function of (seed, evaluation number).
 
 use super::{Problem, wrong_dim};

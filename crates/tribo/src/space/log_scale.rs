@@ -8,7 +8,7 @@
 //!
 //! Both follow from computing 2^t to about 80 bits with IEEE additions and products only, then rounding once:
 //! t = k + f with |f| <= 1/2; y = f ln 2 / 16; e^y by its series; four squarings; times 2^k. Numbers are
-//! unevaluated sums hi + lo of two doubles ("double-double", `dekker1971`). An inversion would need two
+//! unevaluated sums hi + lo of two doubles ("double-double", `[@dekker1971]`). An inversion would need two
 //! arguments whose powers agree to 80 bits and lie across a rounding boundary; arguments one ulp apart differ
 //! in about the 53rd bit of t.
 //!

@@ -11,7 +11,7 @@
 //! | k > 2 categories | k | position of the largest, the first of equals | 1 there, 0 elsewhere |
 //!
 //! Categories have no order. One-hot coordinates make every pair equally far for a stationary kernel, where
-//! bins on a line would invent neighbours (`garridomerchan2020`); for two categories a line says the same at
+//! bins on a line would invent neighbours `[@garridomerchan2020]`; for two categories a line says the same at
 //! half the coordinates, which matters for a vector of ten thousand switches. The price: in a hashing
 //! embedding two coordinates of one element can share a bin and a sign, and the later category of the two is
 //! then out of reach in that embedding (several embeddings cover it). Cells on one coordinate are always within

@@ -1,15 +1,15 @@
 //! The quadratic model of bound-constrained L-BFGS, and its minimiser in the box.
 //!
 //! q(x + p) = gᵀp + ½ pᵀB p with B = θI - W M Wᵀ, W = [Y θS] [d, 2k], M⁻¹ = [-D Lᵀ; L θSᵀS] [2k, 2k]
-//! (byrd1995, section 3), where the k columns of S and Y are past steps and changes of gradient,
+//! `[@byrd1995, section 3]`, where the k columns of S and Y are past steps and changes of gradient,
 //! D = diag(sᵢᵀyᵢ), L = the part of SᵀY strictly below its diagonal, and θ = yᵀy / sᵀy of the last pair.
 //! A pair may be scaled as a whole without changing B; we scale each to sᵀy = 1, so that D = I and the
 //! entries of M⁻¹ are of order one however small the last steps were.
 //!
-//! The minimiser is sought in two stages (byrd1995, sections 4 and 5.1): walk the bent path of the projected
+//! The minimiser is sought in two stages `[@byrd1995, sections 4 and 5.1]`: walk the bent path of the projected
 //! gradient to its first local minimum, the Cauchy point, which decides the variables held at bounds; then
 //! one Newton step of the model in the free ones, projected into the box if that still goes down, else cut at
-//! the first bound (morales2011).
+//! the first bound `[@morales2011]`.
 //!
 //! Cost: O(d k² + k³) for a minimiser, with no evaluation. Everything is checked against B built by the
 //! textbook update, in the tests below.
@@ -153,7 +153,7 @@ impl Curvature {
 
     /// First local minimiser of the model along t -> P(x - t g), and M Wᵀ(cauchy - x). The path is bent where
     /// a variable meets its bound; slope and curvature of each straight piece follow from the last one
-    /// (byrd1995, algorithm CP).
+    /// `[@byrd1995, algorithm CP]`.
     fn cauchy_point(
         &self,
         theta: f64,
@@ -212,7 +212,7 @@ impl Curvature {
     }
 
     /// p = -(B restricted to the rows and columns `free`)⁻¹ r, by the Sherman-Morrison-Woodbury formula
-    /// B⁻¹ = I/θ + W (M⁻¹ - WᵀW/θ)⁻¹ Wᵀ / θ² (byrd1995, section 5.1). None when rounding made it singular.
+    /// B⁻¹ = I/θ + W (M⁻¹ - WᵀW/θ)⁻¹ Wᵀ / θ² `[@byrd1995, section 5.1]`. None when rounding made it singular.
     pub(super) fn newton_step(&self, theta: f64, free: &[usize], r: &[f64]) -> Option<Vec<f64>> {
         let k2 = 2 * self.pairs.len();
         let rows: Vec<Vec<f64>> = free.iter().map(|&i| self.row(theta, i)).collect();

@@ -1,15 +1,15 @@
 //! Line search along one direction, as a state machine fed with values and slopes.
 //!
 //! φ(t) = f(x + t p). A step is accepted when it lowers the value enough and the slope has risen enough
-//! (weak Wolfe conditions, nocedal2006 eq. 3.6): φ(t) <= φ(0) + c₁ t φ'(0) and φ'(t) >= c₂ φ'(0). The second
-//! makes sᵀy positive; it is waived at the largest feasible step. The slope is free once the gradient is paid
-//! for, so brackets are narrowed by the cubic through two values and two slopes.
+//! (weak Wolfe conditions, `[@nocedal2006, equation 3.6]`): φ(t) <= φ(0) + c₁ t φ'(0) and φ'(t) >= c₂ φ'(0).
+//! The second makes sᵀy positive; it is waived at the largest feasible step. The slope is free once the
+//! gradient is paid for, so brackets are narrowed by the cubic through two values and two slopes.
 //!
 //! A trial that is not finite is a wall: the step falls to a tenth of the way, and from then on any
 //! sufficient decrease will do, also one seen before; the right slope somewhere before a wall is not worth an
 //! evaluation.
 
-/// c₁ and c₂ of nocedal2006 for quasi-Newton directions: almost any decrease, and the unit step nearly
+/// c₁ and c₂ of `[@nocedal2006]` for quasi-Newton directions: almost any decrease, and the unit step nearly
 /// always.
 const DECREASE: f64 = 1e-4;
 const SLOPE: f64 = 0.9;
@@ -99,7 +99,7 @@ impl LineSearch {
     }
 }
 
-/// Minimiser of the cubic through two samples (nocedal2006 eq. 3.59), kept off both ends by a tenth.
+/// Minimiser of the cubic through two samples `[@nocedal2006, equation 3.59]`, kept off both ends by a tenth.
 fn between(short: Sample, long: Sample) -> f64 {
     let width = long.t - short.t;
     if !long.value.is_finite() {

@@ -79,7 +79,7 @@ fn rosenbrock(x: &[f64]) -> (f64, Vec<f64>) {
     (value, g)
 }
 
-/// Sum of two-variable Rosenbrock functions over neighbouring pairs (more1981, problem 21): with bounds its
+/// Sum of two-variable Rosenbrock functions over neighbouring pairs `[@more1981, problem 21]`: with bounds its
 /// minima are known pair by pair.
 fn rosenbrock_pairs(x: &[f64]) -> (f64, Vec<f64>) {
     let parts: Vec<_> = x.chunks(2).map(rosenbrock).collect();

@@ -23,3 +23,8 @@ pub mod acquisition;
 pub mod problems;
 
 pub use error::{Error, Result};
+
+// Runs the README's program as a test, so that the two cannot drift apart.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

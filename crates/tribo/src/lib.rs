@@ -19,6 +19,7 @@ pub mod embed;
 pub mod surrogate;
 
 pub mod acquisition;
+pub mod strategy;
 
 pub mod problems;
 

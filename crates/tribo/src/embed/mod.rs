@@ -103,6 +103,11 @@ impl Embedding {
         }
     }
 
+    /// Whether model coordinates are the inputs themselves.
+    pub fn is_identity(&self) -> bool {
+        matches!(self.map, Map::Identity)
+    }
+
     /// The lower and upper ends of the model's box, d of each.
     pub fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
         let (low, high) = self.side();

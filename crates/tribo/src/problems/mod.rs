@@ -32,10 +32,17 @@ pub struct Problem {
     high: Vec<f64>,
     optimum_value: f64,
     optimisers: Vec<Vec<f64>>,
+    /// Whether the formula holds outside the box too, with nothing there below the optimum.
+    everywhere: bool,
     function: Arc<Function>,
 }
 
 impl Problem {
+    /// Says that the formula holds outside the box, with nothing there below the optimum.
+    fn holds_everywhere(self) -> Problem {
+        Problem { everywhere: true, ..self }
+    }
+
     /// The name, with what the wrappers did.
     pub fn name(&self) -> &str {
         &self.name
@@ -150,6 +157,7 @@ fn on_cube(
         high: vec![high; dim],
         optimum_value,
         optimisers,
+        everywhere: false,
         function: Arc::new(function),
     }
 }

@@ -69,6 +69,7 @@ fn square_of_sum(x: &[f64]) -> f64 {
 /// (Σ x)² on [-1, 1]^D; every x with sum 0 is optimal.
 pub(super) fn sphere(dim: usize) -> Problem {
     on_cube("sphere", "tran2021", (-1.0, 1.0, dim), 0.0, vec![vec![0.0; dim]], square_of_sum)
+        .holds_everywhere()
 }
 
 /// (Σ x)² on [0, 1]^D, as the paper states it; only the all-low corner is optimal.

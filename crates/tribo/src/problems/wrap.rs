@@ -42,9 +42,10 @@ pub fn embed_active(problem: &Problem, dim: usize, seed: u64) -> Result<Problem>
 /// The first optimiser moved by between `fraction`/2 and `fraction` of the half width of the box in every
 /// input, up or down at random, inwards where the other way leaves the box; `fraction` in (0, 1].
 ///
-/// f(x - s), with x - s reflected at the sides of the old box. Reflecting keeps every value one that the
-/// problem takes inside its box, so nothing falls below the optimum, and makes no plateaus, as clipping
-/// would. Of several optimisers those that leave the box are dropped; reflection may add others.
+/// f(x - s). Where the formula does not hold outside its box (or has lower values there), x - s is reflected at
+/// the sides of the old box: that keeps every value one that the problem takes inside, so nothing falls below
+/// the optimum, and makes no plateaus, as clipping would. Of several optimisers those that leave the box are
+/// dropped; reflection may add others.
 pub fn shift(problem: &Problem, seed: u64, fraction: f64) -> Result<Problem> {
     if !(fraction > 0.0 && fraction <= 1.0) {
         return Err(Error::OutOfRange {
@@ -74,7 +75,10 @@ pub fn shift(problem: &Problem, seed: u64, fraction: f64) -> Result<Problem> {
         .collect();
     let inner = problem.clone();
     let function = move |x: &[f64]| {
-        let moved_back = |i: usize| reflect(x[i] - steps[i], inner.low[i], inner.high[i]);
+        let moved_back = |i: usize| match inner.everywhere {
+            true => x[i] - steps[i],
+            false => reflect(x[i] - steps[i], inner.low[i], inner.high[i]),
+        };
         inner.evaluate(&(0..x.len()).map(moved_back).collect::<Vec<f64>>())
     };
     let name = format!("{} shifted", problem.name);
@@ -152,7 +156,16 @@ fn on_symmetric_cube(
     function: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
 ) -> Problem {
     let (low, high) = (vec![-1.0; dim], vec![1.0; dim]);
-    Problem { name, low, high, optimisers, function: Arc::new(function), ..problem.clone() }
+    // The wrappers clip, so beyond the new box there is only a plateau.
+    Problem {
+        name,
+        low,
+        high,
+        optimisers,
+        everywhere: false,
+        function: Arc::new(function),
+        ..problem.clone()
+    }
 }
 
 /// From the problem's range of input j to [-1, 1].

@@ -1,0 +1,340 @@
+//! One embedding with its results and its model: proposes points of the embedding's unit cube.
+//!
+//! With a trust region the arm makes local searches one after the other. A search is over when its box has collapsed,
+//! when the expected improvement promises next to nothing, or when it slides back to an optimum found before; the next
+//! one begins where mean - κ sd is lowest, away from all optima found, and is judged by its own best value. All data stay
+//! in the model.
+//!
+//! A proposal is made on the posterior that also knows of the pending points, hallucinated at their means, and of the
+//! points that gave no value: their variance is spent, so the search turns elsewhere, and no number was invented for
+//! them. That posterior is kept between the asks of a burst and grows by one point per proposal.
+
+use super::model::Model;
+use super::settings::{Acquisition, Design, Maximizer, Settings};
+use super::trust::TrustRegion;
+use crate::acquisition::maximize::{Search, maximise, maximise_cmaes};
+use crate::acquisition::{
+    Acquisition as Function, ConfidenceBound, ExpectedImprovement, KnowledgeGradient, LogExpectedImprovement,
+    PosteriorVariance, ProbabilityOfImprovement, kappa,
+};
+use crate::design::Sobol;
+use crate::embed::Embedding;
+use crate::error::Result;
+use crate::rng::Stream;
+use crate::surrogate::Posterior;
+use crate::surrogate::watch::Watch;
+use crate::trial::Purpose;
+use faer::Mat;
+use std::collections::BTreeMap;
+
+/// Points given to the maximiser as places to start from.
+const INCUMBENTS: usize = 5;
+/// Random points among which a local search begins.
+const START_POINTS: usize = 500;
+/// An expected improvement, in standard deviations of the values, that is not worth an evaluation.
+const PROMISE: f64 = 1e-6;
+/// Results up to which the maximiser looks at more candidates than it is set to.
+const CHEAP_RESULTS: usize = 600;
+/// Points of the knowledge gradient's set besides the measured ones, and measured ones at most.
+const KNOWLEDGE_DESIGN: usize = 32;
+
+/// One embedding and what is known in it. All points are in the unit cube of the embedding's box.
+pub(super) struct Arm {
+    embedding: Embedding,
+    low: Vec<f64>,
+    high: Vec<f64>,
+    settings: Settings,
+    seed: u64,
+    sobol: Sobol,
+    /// Measured points and values, in the order told.
+    points: Vec<Vec<f64>>,
+    values: Vec<f64>,
+    /// The local search each of them belongs to.
+    searches: Vec<usize>,
+    /// Points that gave no value.
+    barren: Vec<Vec<f64>>,
+    /// Points without an outcome and the search they belong to, by trial.
+    pending: BTreeMap<u64, (Vec<f64>, usize)>,
+    /// Design points handed out.
+    n_designed: usize,
+    region: TrustRegion,
+    /// Number of the current local search; the first one takes in the initial design.
+    search: usize,
+    /// Best points of the searches that are over.
+    optima: Vec<Vec<f64>>,
+    model: Option<Model>,
+    /// The model with pending and barren points hallucinated; None after anything was told.
+    ahead: Option<Box<dyn Posterior>>,
+}
+
+impl Arm {
+    pub(super) fn new(embedding: Embedding, settings: Settings, seed: u64, index: u64) -> Result<Arm> {
+        let (low, high) = embedding.bounds();
+        let sobol = Sobol::new(low.len(), &mut Stream::new(seed, "initial design", index))?;
+        Ok(Arm {
+            embedding,
+            low,
+            high,
+            settings,
+            seed: Stream::new(seed, "arm", index).bits(),
+            sobol,
+            points: vec![],
+            values: vec![],
+            searches: vec![],
+            barren: vec![],
+            pending: BTreeMap::new(),
+            n_designed: 0,
+            region: TrustRegion::new(),
+            search: 0,
+            optima: vec![],
+            model: None,
+            ahead: None,
+        })
+    }
+
+    pub(super) fn embedding(&self) -> &Embedding {
+        &self.embedding
+    }
+
+    /// The lowest value measured here.
+    pub(super) fn best(&self) -> Option<f64> {
+        self.values.iter().copied().reduce(f64::min)
+    }
+
+    /// z of a point of the unit cube.
+    pub(super) fn to_z(&self, u: &[f64]) -> Vec<f64> {
+        (0..u.len())
+            .map(|k| (self.low[k] + u[k] * (self.high[k] - self.low[k])).clamp(self.low[k], self.high[k]))
+            .collect()
+    }
+
+    /// The point of the unit cube of z.
+    pub(super) fn to_unit(&self, z: &[f64]) -> Vec<f64> {
+        (0..z.len()).map(|k| ((z[k] - self.low[k]) / (self.high[k] - self.low[k])).clamp(0.0, 1.0)).collect()
+    }
+
+    /// Takes note of a proposal.
+    pub(super) fn asked(&mut self, id: u64, u: Vec<f64>) -> Result<()> {
+        if let Some(ahead) = &mut self.ahead {
+            let mean = ahead.predict(Mat::from_fn(1, u.len(), |_, k| u[k]).as_ref())?.mean[0];
+            if ahead.observe(&u, mean).is_err() {
+                self.ahead = None;
+            }
+        }
+        self.pending.insert(id, (u, self.search));
+        Ok(())
+    }
+
+    /// Takes note of an outcome: a value, or none.
+    pub(super) fn told(&mut self, id: u64, value: Option<f64>) {
+        let Some((u, search)) = self.pending.remove(&id) else { return };
+        match value {
+            Some(value) => {
+                if !self.is_designing() && search == self.search {
+                    let improved = self.improves(value);
+                    self.region.told(improved, self.low.len(), self.pending.len());
+                }
+                self.points.push(u);
+                self.values.push(value);
+                self.searches.push(search);
+            }
+            None => self.barren.push(u),
+        }
+        self.ahead = None;
+    }
+
+    /// Whether a value is better than all before in this search by more than a thousandth of what separates the best
+    /// result from the middle one.
+    fn improves(&self, value: f64) -> bool {
+        let mut sorted = self.values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let worthwhile = 1e-3 * (sorted[sorted.len() / 2] - sorted[0]);
+        self.own().first().is_none_or(|&best| value < self.values[best] - worthwhile)
+    }
+
+    /// Results of the current search, best first. The first search owns all there are.
+    fn own(&self) -> Vec<usize> {
+        let mut own: Vec<usize> =
+            (0..self.values.len()).filter(|&i| self.search == 0 || self.searches[i] == self.search).collect();
+        own.sort_by(|&i, &j| self.values[i].total_cmp(&self.values[j]).then(i.cmp(&j)));
+        own
+    }
+
+    /// Whether the next proposal is part of the initial design: as long as it is not handed out, and longer if too few
+    /// results are there to fit a model to.
+    pub(super) fn is_designing(&self) -> bool {
+        let n = self.settings.n_initial(self.low.len());
+        self.n_designed < n || self.values.len() < n.min(self.low.len() + 1).max(2)
+    }
+
+    /// The next point of the design.
+    pub(super) fn design_point(&mut self, id: u64) -> Result<Vec<f64>> {
+        let mut u = vec![0.0; self.low.len()];
+        match self.settings.initial.design {
+            Design::Sobol => self.sobol.point(self.n_designed as u64, &mut u)?,
+            Design::Uniform => {
+                let mut stream = Stream::new(self.seed, "uniform design", id);
+                u.iter_mut().for_each(|u| *u = stream.uniform());
+            }
+        }
+        self.n_designed += 1;
+        Ok(u)
+    }
+
+    /// A uniform point, for when the model's own proposal is taken.
+    pub(super) fn random_point(&self, stream: &mut Stream) -> Vec<f64> {
+        (0..self.low.len()).map(|_| stream.uniform()).collect()
+    }
+
+    /// Maximises the acquisition, or the variance, for trial `id`, the `n_asked`-th of the study.
+    pub(super) fn propose(
+        &mut self,
+        id: u64,
+        n_asked: usize,
+        purpose: Purpose,
+        watch: &dyn Watch,
+    ) -> Result<Vec<f64>> {
+        self.prepare(watch)?;
+        let (Some(model), Some(ahead)) = (&self.model, &self.ahead) else {
+            return Ok(self.random_point(&mut Stream::new(self.seed, "no model", id)));
+        };
+        let mut stream = Stream::new(self.seed, "maximise", id);
+        let d = self.low.len();
+        let local = self.settings.trust_region && purpose == Purpose::Exploit;
+        let own = self.own();
+        if local && own.is_empty() {
+            return self.new_start(model, &**ahead, &mut stream);
+        }
+        let incumbents = self.incumbents(&own);
+        let function = self.function(model, &**ahead, &incumbents, n_asked, purpose, id)?;
+        let centre: Vec<f64> = (0..d).map(|k| incumbents[(0, k)]).collect();
+        let (low, high) = match local {
+            true => self.region.sides(&centre, |k| model.length_scale(k)),
+            false => (vec![0.0; d], vec![1.0; d]),
+        };
+        let found = match &self.settings.maximizer {
+            Maximizer::Gradient(search) => {
+                // More candidates while they are cheap: their cost grows with the square of the results.
+                let factor = (CHEAP_RESULTS / ahead.n_observations().max(1)).clamp(1, 4);
+                let candidates = search.candidates * factor;
+                let search =
+                    Search { candidates, evaluations: search.evaluations + candidates, ..search.clone() };
+                maximise(&*function, &**ahead, &low, &high, incumbents.as_ref(), &search, &mut stream, watch)?
+            }
+            Maximizer::Cmaes(search) => {
+                // The paper's start: a random mixture of the best point and a uniform one.
+                let weight = stream.uniform();
+                let start: Vec<f64> =
+                    (0..d).map(|k| weight * incumbents[(0, k)] + (1.0 - weight) * stream.uniform()).collect();
+                maximise_cmaes(&*function, &**ahead, &low, &high, &start, search, &mut stream, watch)?
+            }
+        };
+        let hopeless = self.settings.acquisition == Acquisition::LogEi && found.value < PROMISE.ln();
+        let repeated =
+            self.search > 0 && self.optima.iter().any(|other| model.distance(&centre, other) < 0.7);
+        if local && (self.region.has_collapsed() || hopeless || repeated) {
+            let start = self.new_start(model, &**ahead, &mut stream)?;
+            if !repeated {
+                self.optima.push(centre);
+            }
+            self.search += 1;
+            self.region = TrustRegion::local();
+            return Ok(start);
+        }
+        Ok(found.x)
+    }
+
+    /// Where the next local search begins: lowest mean - κ sd among random points a length scale or more away from the
+    /// optima found, κ = 1, 2, 3 in turn. The search's own later starts, while the first is pending, differ by the
+    /// hallucinated variance.
+    fn new_start(&self, model: &Model, ahead: &dyn Posterior, stream: &mut Stream) -> Result<Vec<f64>> {
+        let d = self.low.len();
+        let kappa = (1 + self.search % 3) as f64;
+        let points = Mat::from_fn(START_POINTS, d, |_, _| stream.uniform());
+        let prediction = ahead.predict(points.as_ref())?;
+        let mut best = (f64::INFINITY, 0);
+        for i in 0..START_POINTS {
+            let point: Vec<f64> = (0..d).map(|k| points[(i, k)]).collect();
+            let far = self.optima.iter().all(|other| model.distance(&point, other) > 1.0);
+            let bound = prediction.mean[i] - kappa * prediction.var[i].sqrt();
+            if far && bound < best.0 {
+                best = (bound, i);
+            }
+        }
+        Ok((0..d).map(|k| points[(best.1, k)]).collect())
+    }
+
+    /// Brings the model and the posterior ahead of it up to date.
+    fn prepare(&mut self, watch: &dyn Watch) -> Result<()> {
+        let behind = self.model.is_none() || self.ahead.is_none();
+        if !behind {
+            return Ok(());
+        }
+        let last = self.model.take();
+        let model = Model::refresh(
+            last,
+            &self.settings,
+            &self.points,
+            &self.values,
+            self.spacing(),
+            self.seed,
+            watch,
+        )?;
+        let others: Vec<&Vec<f64>> =
+            self.barren.iter().chain(self.pending.values().map(|(u, _)| u)).collect();
+        let x = Mat::from_fn(others.len(), self.low.len(), |i, k| others[i][k]);
+        self.ahead = Some(model.posterior().hallucinate(x.as_ref())?);
+        self.model = Some(model);
+        Ok(())
+    }
+
+    /// How close two points of the model may be: 2e-3 of the cube, less when the search has become local.
+    fn spacing(&self) -> f64 {
+        if self.settings.trust_region { 2e-3 * (self.region.side() / 0.1).min(1.0) } else { 0.0 }
+    }
+
+    /// The points of the first few of `rows`.
+    fn incumbents(&self, rows: &[usize]) -> Mat<f64> {
+        Mat::from_fn(rows.len().min(INCUMBENTS), self.low.len(), |i, k| self.points[rows[i]][k])
+    }
+
+    /// The function to maximise.
+    fn function(
+        &self,
+        model: &Model,
+        ahead: &dyn Posterior,
+        incumbents: &Mat<f64>,
+        n_asked: usize,
+        purpose: Purpose,
+        id: u64,
+    ) -> Result<Box<dyn Function>> {
+        if purpose == Purpose::Explore {
+            return Ok(Box::new(PosteriorVariance));
+        }
+        // With noise the lowest mean at the best points is a better yardstick than the luckiest measurement.
+        let means = model.posterior().predict(incumbents.as_ref())?.mean;
+        let lowest = self.own().first().map_or(0.0, |&i| model.warp(self.values[i]));
+        let best = means.iter().copied().fold(f64::INFINITY, f64::min).max(lowest);
+        Ok(match self.settings.acquisition {
+            Acquisition::LogEi => Box::new(LogExpectedImprovement { best }),
+            Acquisition::Ei => Box::new(ExpectedImprovement { best }),
+            Acquisition::Pi => Box::new(ProbabilityOfImprovement { best }),
+            Acquisition::Ucb { delta } => {
+                Box::new(ConfidenceBound { kappa: kappa(n_asked.max(1), self.low.len(), delta)? })
+            }
+            Acquisition::Kg => {
+                let mut stream = Stream::new(self.seed, "knowledge set", id);
+                let measured = self.points.len().min(KNOWLEDGE_DESIGN);
+                let mut set = Mat::zeros(measured + KNOWLEDGE_DESIGN, self.low.len());
+                for i in 0..set.nrows() {
+                    for k in 0..self.low.len() {
+                        // The last measured ones: where the search is now.
+                        let point = self.points.len().checked_sub(i + 1).filter(|_| i < measured);
+                        set[(i, k)] = point.map_or_else(|| stream.uniform(), |p| self.points[p][k]);
+                    }
+                }
+                Box::new(KnowledgeGradient::new(ahead, set.as_ref(), model.noise_var())?)
+            }
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! Strategies: which points to evaluate next. Ask for as many as there are free workers, tell outcomes in any order.
+//!
+//! [`Study`] is the way in: it joins a space, a direction and a [`Strategy`] and keeps the [`History`]. What a study
+//! proposes is decided by its seed and the order of asks and tells alone, at any number of threads.
+//!
+//! | strategy | what it does |
+//! |----------|--------------|
+//! | `random` | uniform points |
+//! | `bo`     | Gaussian process, log expected improvement; exact, then sparse |
+//! | `paper`  | random embedding, sparse process, confidence bound, CMA-ES, quotas `[@tran2021]` |
+//! | `auto`   | picks one of these by the number of inputs and the budget, and says why |
+//!
+//! `bo` and `paper` are two settings of one machine ([`Settings`]): an [`arm`](self) for each embedding holds its data
+//! and its model, `model` fits and updates it, `warp` tames heavy-tailed values, `quota` shares workers between
+//! exploiting and exploring. Pending points are hallucinated, never guessed at `[@desautels2014]`.
+//!
+//! [`History`]: crate::trial::History
+
+mod arm;
+mod auto;
+mod model;
+mod quota;
+mod settings;
+mod study;
+mod trust;
+mod warp;
+
+pub use quota::Quota;
+pub use settings::{
+    Acquisition, Design, InducingPoints, Initial, Maximizer, Process, Settings, Strategy, SurrogateSettings,
+};
+pub use study::{Best, Study, Suggestion};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,284 @@
+//! A study: ask for points, tell what came of them.
+//!
+//! The study owns the history and everything derived from it. A trial stores model coordinates z (nothing at all under
+//! `random`); the user's point is derived through the embedding and the space whenever it is needed, bit for bit, so a
+//! history of ten-thousand-dimensional points stays small. No point is proposed twice: points are compared after
+//! rounding to what the user sees, so two z that decode to the same integers count as one.
+
+use super::arm::Arm;
+use super::auto;
+use super::settings::{Settings, Strategy};
+use crate::embed::Embedding;
+use crate::error::{Error, Result};
+use crate::rng::Stream;
+use crate::space::{Direction, Kind, Point, Space, UnitPoint};
+use crate::surrogate::watch::{Unwatched, Watch};
+use crate::trial::{History, Outcome, Purpose, Told, Trial, TrialId};
+use std::collections::BTreeSet;
+
+/// Uniform draws in search of a point that was not proposed before, when the strategy's own was.
+const REDRAWS: u64 = 1_000;
+
+/// A point to evaluate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suggestion {
+    /// Names the trial when its outcome is told.
+    pub id: TrialId,
+    /// The point, in user units.
+    pub point: Point,
+}
+
+/// The best trial so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Best {
+    /// Its id.
+    pub id: TrialId,
+    /// Its point, in user units.
+    pub point: Point,
+    /// Its value, in the user's direction.
+    pub value: f64,
+}
+
+/// An optimisation with ask and tell.
+pub struct Study {
+    space: Space,
+    direction: Direction,
+    seed: u64,
+    history: History,
+    machine: Machine,
+    explanation: String,
+    /// Fingerprints of all points proposed.
+    proposed: BTreeSet<u64>,
+    /// Whether different unit points can be the same to the user.
+    discrete: bool,
+}
+
+/// What makes proposals.
+enum Machine {
+    Random,
+    Arms { arms: Vec<Arm>, settings: Box<Settings> },
+}
+
+impl Study {
+    /// A study of `space`. `evaluations` is the budget, if there is one; only `auto` looks at it.
+    pub fn new(
+        space: Space,
+        direction: Direction,
+        strategy: Strategy,
+        evaluations: Option<usize>,
+        seed: u64,
+    ) -> Result<Study> {
+        let (strategy, explanation) = match strategy {
+            Strategy::Auto => auto::pick(space.dim(), evaluations),
+            Strategy::Random => (Strategy::Random, "random: uniform points, as asked".to_owned()),
+            Strategy::Bo(_) => (strategy, "bo: as asked".to_owned()),
+            Strategy::Paper(_) => (strategy, "paper: as asked".to_owned()),
+        };
+        let machine = match strategy {
+            Strategy::Bo(settings) | Strategy::Paper(settings) => {
+                settings.check()?;
+                let arm = |index| {
+                    let embedding = Embedding::new(settings.embedding, space.dim(), seed, index)?;
+                    Arm::new(embedding, settings.clone(), seed, index)
+                };
+                let arms = (0..settings.n_embeddings as u64).map(arm).collect::<Result<Vec<Arm>>>()?;
+                Machine::Arms { arms, settings: Box::new(settings) }
+            }
+            Strategy::Random | Strategy::Auto => Machine::Random,
+        };
+        let discrete =
+            space.parameters().iter().any(|parameter| !matches!(parameter.kind(), Kind::Float { .. }));
+        let history = History::new();
+        Ok(Study {
+            space,
+            direction,
+            seed,
+            history,
+            machine,
+            explanation,
+            proposed: BTreeSet::new(),
+            discrete,
+        })
+    }
+
+    /// What the strategy is and, for `auto`, why it was picked.
+    pub fn explanation(&self) -> &str {
+        &self.explanation
+    }
+
+    /// The search space.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// All trials and outcomes; values there are internal, smaller is better.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Proposes `k` points. There can be fewer, if a finite space has hardly a point left that was not proposed.
+    pub fn ask(&mut self, k: usize) -> Result<Vec<Suggestion>> {
+        self.ask_watched(k, &Unwatched)
+    }
+
+    /// As [`Study::ask`], with a deadline or a way to cancel.
+    pub fn ask_watched(&mut self, k: usize, watch: &dyn Watch) -> Result<Vec<Suggestion>> {
+        let mut suggestions = Vec::with_capacity(k);
+        while suggestions.len() < k {
+            match self.ask_one(watch)? {
+                Some(suggestion) => suggestions.push(suggestion),
+                None => break,
+            }
+        }
+        Ok(suggestions)
+    }
+
+    fn ask_one(&mut self, watch: &dyn Watch) -> Result<Option<Suggestion>> {
+        let id = self.history.next_id();
+        let (embedding, purpose, first) = self.first_choice(id, watch)?;
+        let mut stream = Stream::new(self.seed, "redraw", id.0);
+        for draw in 0..=REDRAWS {
+            let z = match &self.machine {
+                Machine::Random => vec![],
+                Machine::Arms { arms, .. } if draw == 0 => arms[embedding].to_z(&first),
+                Machine::Arms { arms, .. } => {
+                    arms[embedding].to_z(&arms[embedding].random_point(&mut stream))
+                }
+            };
+            let mut trial = Trial { id, embedding, z, purpose };
+            let unit = self.unit_point(&trial, draw)?;
+            let canonical = if self.discrete { self.space.snap(&unit)? } else { unit };
+            if !self.proposed.insert(fingerprint(&canonical)) {
+                continue;
+            }
+            let point = self.space.decode(&canonical)?;
+            match &mut self.machine {
+                // What a later look-up needs to make the same point again.
+                Machine::Random => trial.z = if draw == 0 { vec![] } else { vec![draw as f64] },
+                Machine::Arms { arms, .. } => {
+                    let arm = &mut arms[embedding];
+                    if arm.embedding().is_identity() {
+                        // The model is to see the point that is evaluated, not the one that was rounded to it.
+                        trial.z = canonical.into_vec();
+                    }
+                    let u = arm.to_unit(&trial.z);
+                    arm.asked(id.0, u)?;
+                }
+            }
+            self.history.ask(trial)?;
+            return Ok(Some(Suggestion { id, point }));
+        }
+        Ok(None)
+    }
+
+    /// The strategy's own proposal, in the unit cube of an embedding.
+    fn first_choice(&mut self, id: TrialId, watch: &dyn Watch) -> Result<(usize, Purpose, Vec<f64>)> {
+        let n_asked = self.history.len();
+        let Machine::Arms { arms, settings } = &mut self.machine else {
+            return Ok((0, Purpose::Initial, vec![]));
+        };
+        let embedding = choose_arm(arms, n_asked);
+        let arm = &mut arms[embedding];
+        if arm.is_designing() {
+            return Ok((embedding, Purpose::Initial, arm.design_point(id.0)?));
+        }
+        let purpose = settings.quota.next(&self.history);
+        Ok((embedding, purpose, arm.propose(id.0, n_asked, purpose, watch)?))
+    }
+
+    /// The unit point of a trial; `draw` counts the uniform points of `random`.
+    fn unit_point(&self, trial: &Trial, draw: u64) -> Result<UnitPoint> {
+        let mut unit = vec![0.0; self.space.dim()];
+        match &self.machine {
+            Machine::Random => {
+                let mut stream = Stream::new(self.seed, "random", trial.id.0);
+                (0..=draw).for_each(|_| unit.iter_mut().for_each(|u| *u = stream.uniform()));
+            }
+            Machine::Arms { arms, .. } => arms[trial.embedding].embedding().to_unit(&trial.z, &mut unit)?,
+        }
+        UnitPoint::new(unit)
+    }
+
+    /// The point of a trial, in user units.
+    pub fn point(&self, id: TrialId) -> Result<Point> {
+        let (trial, _) = self.history.get(id).ok_or(Error::UnknownTrial { id: id.0 })?;
+        let draw = trial.z.first().map_or(0, |&draw| draw as u64);
+        self.space.decode(&self.unit_point(trial, draw)?)
+    }
+
+    /// Part of the inputs that the embedding had to clip to the box at this trial.
+    pub fn clip_fraction(&self, id: TrialId) -> Result<f64> {
+        let (trial, _) = self.history.get(id).ok_or(Error::UnknownTrial { id: id.0 })?;
+        match &self.machine {
+            Machine::Random => Ok(0.0),
+            Machine::Arms { arms, .. } => arms[trial.embedding].embedding().clip_fraction(&trial.z),
+        }
+    }
+
+    /// Tells the value of a trial, in the user's direction. NaN and infinities are kept as an invalid answer and never
+    /// reach a model.
+    pub fn tell(&mut self, id: TrialId, value: f64) -> Result<Told> {
+        self.tell_outcome(id, Outcome::measured(self.direction.to_internal(value)))
+    }
+
+    /// Tells that the evaluation broke.
+    pub fn tell_failed(&mut self, id: TrialId, reason: impl Into<String>) -> Result<Told> {
+        self.tell_outcome(id, Outcome::Failed { reason: reason.into() })
+    }
+
+    /// Tells that the point is not allowed.
+    pub fn tell_infeasible(&mut self, id: TrialId) -> Result<Told> {
+        self.tell_outcome(id, Outcome::Infeasible)
+    }
+
+    /// Tells an outcome whose value, if any, is internal: smaller is better.
+    pub fn tell_outcome(&mut self, id: TrialId, outcome: Outcome) -> Result<Told> {
+        let value = outcome.value();
+        let told = self.history.tell(id, outcome)?;
+        if told == Told::New
+            && let Machine::Arms { arms, .. } = &mut self.machine
+            && let Some((trial, _)) = self.history.get(id)
+        {
+            arms[trial.embedding].told(id.0, value);
+        }
+        Ok(told)
+    }
+
+    /// The best trial so far, if anything was measured.
+    pub fn best(&self) -> Result<Option<Best>> {
+        let Some((trial, value)) = self.history.best() else { return Ok(None) };
+        let id = trial.id;
+        Ok(Some(Best { id, point: self.point(id)?, value: self.direction.to_user(value) }))
+    }
+}
+
+/// Round robin while designs are handed out; then every other trial goes to the embedding with the best value.
+fn choose_arm(arms: &[Arm], n_asked: usize) -> usize {
+    let turn = n_asked % arms.len();
+    if arms.len() == 1 || arms.iter().any(Arm::is_designing) {
+        return turn;
+    }
+    if n_asked % 2 == 1 {
+        return n_asked / 2 % arms.len();
+    }
+    let mut leader = turn;
+    for (index, arm) in arms.iter().enumerate() {
+        let better = match (arm.best(), arms[leader].best()) {
+            (Some(value), Some(best)) => value < best,
+            (Some(_), None) => true,
+            _ => false,
+        };
+        if better {
+            leader = index;
+        }
+    }
+    leader
+}
+
+/// FNV-1a over the bits of the coordinates.
+fn fingerprint(point: &UnitPoint) -> u64 {
+    point.as_slice().iter().fold(0xcbf2_9ce4_8422_2325, |hash, u| {
+        let mixed = (hash ^ u.to_bits()).wrapping_mul(0x0000_0100_0000_01b3);
+        mixed ^ (mixed >> 29)
+    })
+}

@@ -40,7 +40,7 @@ impl Model {
     ) -> Result<Model> {
         if let Some(mut model) = last {
             let due = match model.n_fitted {
-                n if n < ALWAYS_REFIT => n + 1,
+                n if n < settings.refit_always_until => n + 1,
                 n => (n as f64 * settings.refit_growth).floor() as usize + 1,
             };
             if values.len() < due || values.len() == model.n_seen {
@@ -150,8 +150,6 @@ enum Noise {
 const NOISE_MUST_EXPLAIN: f64 = 0.4;
 /// Results between two comparisons of the models without and with noise.
 const NOISE_ASKED_EVERY: usize = 8;
-/// Results up to which hyper-parameters are fitted whenever there is a new one: it is cheap, and they still move.
-const ALWAYS_REFIT: usize = 200;
 /// Beyond this many results points are not thinned: it costs their square, and the sparse process does not mind.
 const THINNED: usize = 2_000;
 

@@ -39,8 +39,10 @@ pub struct Settings {
     pub maximizer: Maximizer,
     /// How workers are shared between exploiting and exploring.
     pub quota: Quota,
-    /// Beyond 200 results hyper-parameters are fitted anew when their number has grown by this factor since the last
-    /// fit, at most once per ask; in between, results enter by updates. Before, there is a fit for each burst of results.
+    /// Up to this many results hyper-parameters are fitted anew for every burst of results.
+    pub refit_always_until: usize,
+    /// Beyond, they are fitted when the number of results has grown by this factor since the last fit, at most once per
+    /// ask; in between, results enter by updates.
     pub refit_growth: f64,
     /// Whether the acquisition is maximised in a box around the best point that shrinks while nothing improves.
     pub trust_region: bool,
@@ -159,6 +161,7 @@ impl Settings {
             acquisition: Acquisition::LogEi,
             maximizer: Maximizer::Gradient(Search::default()),
             quota: Quota::default(),
+            refit_always_until: 200,
             refit_growth: 1.05,
             trust_region: true,
             warp: true,
@@ -167,7 +170,8 @@ impl Settings {
 
     /// The paper's method in `dim` model dimensions `[@tran2021]`, with the corrections that ARCHITECTURE.md lists:
     /// κ from the model dimension, the embedding's box of half width 1, pending points hallucinated without a second
-    /// fit of the hyper-parameters.
+    /// fit of the hyper-parameters. While there are no more results than inducing points the process is exact: as many
+    /// inducing points as data, but not at the data, would cost the same and blur what is known.
     pub fn paper(dim: usize) -> Settings {
         Settings {
             embedding: embed::Kind::Gaussian { dim, half_width: 1.0 },
@@ -178,7 +182,7 @@ impl Settings {
                 ard: false,
                 priors: false,
                 process: Process::Sparse {
-                    exact_until: 0,
+                    exact_until: 400,
                     n_inducing: 400,
                     inducing: InducingPoints::LatinHypercube,
                     approximation: Approximation::Fic,
@@ -188,7 +192,8 @@ impl Settings {
             acquisition: Acquisition::Ucb { delta: 0.95 },
             maximizer: Maximizer::Cmaes(CmaesSearch::default()),
             quota: Quota::default(),
-            refit_growth: 1.1,
+            refit_always_until: 50,
+            refit_growth: 1.05,
             trust_region: false,
             warp: true,
         }

@@ -132,6 +132,22 @@ impl Factor {
         self.l[(m, m)] = remainder.sqrt();
         Ok(())
     }
+
+    /// Grows A by p rows at once: `whitened` [p, m] holds the new off-diagonal block times L⁻ᵀ, `conditional` [p, p] the
+    /// lower triangle of the new diagonal block minus whitened whitenedᵀ. O(p m² + p³) before the call, a copy here.
+    pub fn append_block(
+        &mut self,
+        matrix: &'static str,
+        whitened: MatRef<'_, f64>,
+        conditional: MatRef<'_, f64>,
+    ) -> Result<()> {
+        let (m, p) = (self.size(), whitened.nrows());
+        let corner = Factor::new(matrix, conditional, JITTER_IF_NEEDED)?;
+        self.l.resize_with(m + p, m + p, |_, _| 0.0);
+        self.l.as_mut().submatrix_mut(m, 0, p, m).copy_from(whitened);
+        self.l.as_mut().submatrix_mut(m, m, p, p).copy_from(corner.l());
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -218,6 +234,13 @@ mod tests {
             factor.append("A", &row, a[(m, m)]).unwrap();
         }
         assert!(residual(&factor, &a) < 1e-13);
+        let mut at_once = Factor::new("A", start, JITTER_IF_NEEDED).unwrap();
+        let mut whitened = a.as_ref().submatrix(3, 0, 27, 3).to_owned();
+        product::whiten_rows(at_once.l(), whitened.as_mut());
+        let mut conditional = a.as_ref().submatrix(3, 3, 27, 27).to_owned();
+        product::add_product(conditional.as_mut(), -1.0, whitened.as_ref(), whitened.transpose());
+        at_once.append_block("A", whitened.as_ref(), conditional.as_ref()).unwrap();
+        assert!(residual(&at_once, &a) < 1e-13);
         let duplicate: Vec<f64> = (0..30).map(|j| a[(29, j)]).collect();
         assert!(factor.append("A", &duplicate, a[(29, 29)]).is_err());
     }

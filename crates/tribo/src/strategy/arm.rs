@@ -49,8 +49,13 @@ pub(super) struct Arm {
     /// Measured points and values, in the order told.
     points: Vec<Vec<f64>>,
     values: Vec<f64>,
-    /// The local search each of them belongs to.
-    searches: Vec<usize>,
+    /// The lowest value.
+    best: f64,
+    /// The best few results of the current search, best first; the first search owns all results.
+    own: Vec<usize>,
+    /// An improvement by less than this does not count: a thousandth of what separates the best result from the middle
+    /// one when the model was last brought up to date.
+    worthwhile: f64,
     /// Points that gave no value.
     barren: Vec<Vec<f64>>,
     /// Points without an outcome and the search they belong to, by trial.
@@ -80,7 +85,9 @@ impl Arm {
             sobol,
             points: vec![],
             values: vec![],
-            searches: vec![],
+            best: f64::INFINITY,
+            own: vec![],
+            worthwhile: 0.0,
             barren: vec![],
             pending: BTreeMap::new(),
             n_designed: 0,
@@ -98,7 +105,7 @@ impl Arm {
 
     /// The lowest value measured here.
     pub(super) fn best(&self) -> Option<f64> {
-        self.values.iter().copied().reduce(f64::min)
+        self.best.is_finite().then_some(self.best)
     }
 
     /// z of a point of the unit cube.
@@ -130,35 +137,24 @@ impl Arm {
         let Some((u, search)) = self.pending.remove(&id) else { return };
         match value {
             Some(value) => {
-                if !self.is_designing() && search == self.search {
-                    let improved = self.improves(value);
-                    self.region.told(improved, self.low.len(), self.pending.len());
+                if search == self.search {
+                    if !self.is_designing() {
+                        let best = self.own.first().map_or(f64::INFINITY, |&best| self.values[best]);
+                        self.region.told(value < best - self.worthwhile, self.low.len(), self.pending.len());
+                    }
+                    let place = self.own.partition_point(|&other| self.values[other] <= value);
+                    self.own.insert(place, self.values.len());
+                    self.own.truncate(INCUMBENTS);
                 }
                 self.points.push(u);
                 self.values.push(value);
-                self.searches.push(search);
+                self.best = self.best.min(value);
             }
             None => self.barren.push(u),
         }
         self.ahead = None;
     }
 
-    /// Whether a value is better than all before in this search by more than a thousandth of what separates the best
-    /// result from the middle one.
-    fn improves(&self, value: f64) -> bool {
-        let mut sorted = self.values.clone();
-        sorted.sort_by(f64::total_cmp);
-        let worthwhile = 1e-3 * (sorted[sorted.len() / 2] - sorted[0]);
-        self.own().first().is_none_or(|&best| value < self.values[best] - worthwhile)
-    }
-
-    /// Results of the current search, best first. The first search owns all there are.
-    fn own(&self) -> Vec<usize> {
-        let mut own: Vec<usize> =
-            (0..self.values.len()).filter(|&i| self.search == 0 || self.searches[i] == self.search).collect();
-        own.sort_by(|&i, &j| self.values[i].total_cmp(&self.values[j]).then(i.cmp(&j)));
-        own
-    }
 
     /// Whether the next proposal is part of the initial design: as long as it is not handed out, and longer if too few
     /// results are there to fit a model to.
@@ -201,11 +197,10 @@ impl Arm {
         let mut stream = Stream::new(self.seed, "maximise", id);
         let d = self.low.len();
         let local = self.settings.trust_region && purpose == Purpose::Exploit;
-        let own = self.own();
-        if local && own.is_empty() {
+        if local && self.own.is_empty() {
             return self.new_start(model, &**ahead, &mut stream);
         }
-        let incumbents = self.incumbents(&own);
+        let incumbents = self.incumbents();
         let function = self.function(model, &**ahead, &incumbents, n_asked, purpose, id)?;
         let centre: Vec<f64> = (0..d).map(|k| incumbents[(0, k)]).collect();
         let (low, high) = match local {
@@ -238,6 +233,7 @@ impl Arm {
                 self.optima.push(centre);
             }
             self.search += 1;
+            self.own.clear();
             self.region = TrustRegion::local();
             return Ok(start);
         }
@@ -280,6 +276,11 @@ impl Arm {
             self.seed,
             watch,
         )?;
+        if model.is_fresh() {
+            let mut sorted = self.values.clone();
+            let (_, middle, _) = sorted.select_nth_unstable_by(self.values.len() / 2, f64::total_cmp);
+            self.worthwhile = 1e-3 * (*middle - self.best);
+        }
         let others: Vec<&Vec<f64>> =
             self.barren.iter().chain(self.pending.values().map(|(u, _)| u)).collect();
         let x = Mat::from_fn(others.len(), self.low.len(), |i, k| others[i][k]);
@@ -293,9 +294,9 @@ impl Arm {
         if self.settings.trust_region { 2e-3 * (self.region.side() / 0.1).min(1.0) } else { 0.0 }
     }
 
-    /// The points of the first few of `rows`.
-    fn incumbents(&self, rows: &[usize]) -> Mat<f64> {
-        Mat::from_fn(rows.len().min(INCUMBENTS), self.low.len(), |i, k| self.points[rows[i]][k])
+    /// The best points of the current search.
+    fn incumbents(&self) -> Mat<f64> {
+        Mat::from_fn(self.own.len(), self.low.len(), |i, k| self.points[self.own[i]][k])
     }
 
     /// The function to maximise.
@@ -313,7 +314,7 @@ impl Arm {
         }
         // With noise the lowest mean at the best points is a better yardstick than the luckiest measurement.
         let means = model.posterior().predict(incumbents.as_ref())?.mean;
-        let lowest = self.own().first().map_or(0.0, |&i| model.warp(self.values[i]));
+        let lowest = self.own.first().map_or(0.0, |&i| model.warp(self.values[i]));
         let best = means.iter().copied().fold(f64::INFINITY, f64::min).max(lowest);
         Ok(match self.settings.acquisition {
             Acquisition::LogEi => Box::new(LogExpectedImprovement { best }),

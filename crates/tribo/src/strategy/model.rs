@@ -118,6 +118,11 @@ impl Model {
         self.hyper.noise_var
     }
 
+    /// Whether it was fitted to all it has seen.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.n_seen == self.n_fitted
+    }
+
     /// ℓ of a coordinate.
     pub(super) fn length_scale(&self, k: usize) -> f64 {
         self.hyper.kernel.length_scale(k)

@@ -166,15 +166,18 @@ impl ExactPosterior {
         explained.iter().map(|q| (self.hyper.kernel.signal_var - q).max(0.0)).collect()
     }
 
+    /// Diagonal entry of Kff + σ²I for one more point: the rung of the ladder that the first factorisation needed
+    /// applies to later rows as well.
+    fn diagonal(&self) -> f64 {
+        (self.hyper.kernel.signal_var + self.hyper.noise_var) * (1.0 + self.factor.jitter())
+    }
+
     /// The row of L and the whitened right-hand sides for one more point. Does not touch α.
     fn append(&mut self, x: &[f64], y: f64) -> Result<()> {
         let point = MatRef::from_row_major_slice(x, 1, x.len());
         let (_, k) = self.cross(point);
         let row: Vec<f64> = (0..self.alpha.len()).map(|j| k[(0, j)]).collect();
-        let kernel = &self.hyper.kernel;
-        // The rung of the ladder that the first factorisation needed applies to later rows as well.
-        let diagonal = (kernel.signal_var + self.hyper.noise_var) * (1.0 + self.factor.jitter());
-        self.factor.append("Kff + noise", &row, diagonal)?;
+        self.factor.append("Kff + noise", &row, self.diagonal())?;
         let n = row.len();
         let l = self.factor.l();
         let (mut done_y, mut done_one) = (0.0, 0.0);
@@ -290,12 +293,37 @@ impl Posterior for ExactPosterior {
     }
 
     fn hallucinate(&self, x: MatRef<'_, f64>) -> Result<Box<dyn Posterior>> {
-        let means = self.predict(x)?.mean;
+        check_queries(x, self.dim())?;
         let mut copy = self.clone();
-        for (i, mean) in means.into_iter().enumerate() {
-            // The new α is zero and the others stay: the point lies on the mean.
-            copy.append(&row(x, i), mean)?;
+        if x.nrows() == 0 {
+            return Ok(Box::new(copy));
         }
+        // All at once: the new rows of L are k_sf L⁻ᵀ and the factor of what is left of K_ss.
+        let (points, mut whitened) = self.cross(x);
+        let mean = self.means(&whitened);
+        product::whiten_rows(self.factor.l(), whitened.as_mut());
+        let mut conditional = self.hyper.kernel.matrix(&points, &points);
+        let diagonal = self.diagonal();
+        (0..x.nrows()).for_each(|i| conditional[(i, i)] = diagonal);
+        product::add_product(conditional.as_mut(), -1.0, whitened.as_ref(), whitened.transpose());
+        copy.factor.append_block("Kff + noise", whitened.as_ref(), conditional.as_ref())?;
+
+        let n = self.alpha.len();
+        let corner = copy.factor.l().submatrix(n, n, x.nrows(), x.nrows());
+        let rest = |right: &[f64], known: &[f64]| {
+            let mut rest = right.to_vec();
+            (0..n).for_each(|j| add_scaled(-known[j], whitened.col_as_slice(j), &mut rest));
+            product::solve_lower_vector(corner, &mut rest);
+            rest
+        };
+        let y: Vec<f64> = mean.iter().map(|mean| mean - self.y_shift).collect();
+        copy.l_inv_y.extend(rest(&y, &self.l_inv_y));
+        copy.l_inv_one.extend(rest(&vec![1.0; x.nrows()], &self.l_inv_one));
+        for i in 0..x.nrows() {
+            copy.x.push(&self.hyper.kernel, &row(x, i), &self.origin);
+        }
+        // Points on the mean have α = 0 and leave the others as they are.
+        copy.alpha.resize(n + x.nrows(), 0.0);
         Ok(Box::new(copy))
     }
 }

@@ -122,6 +122,12 @@ pub enum Error {
         /// The names there are.
         known: String,
     },
+    /// An outside evaluation was added to a study that cannot say which model coordinates it has.
+    #[error(
+        "an outside evaluation can be added only to a study that models every coordinate; use a strategy with the \
+         identity embedding"
+    )]
+    NoModelCoordinates,
     /// A test problem does not exist in this dimension.
     #[error("the test problem {name} has no version with {dim} inputs; it needs {allowed}")]
     ProblemDimension {

@@ -74,6 +74,16 @@ impl Point {
     pub fn columns(&self) -> &[Values] {
         &self.columns
     }
+
+    /// All values in order as numbers: what a function of plain numbers takes. A category counts as its index.
+    pub fn numbers(&self) -> Vec<f64> {
+        let number = |value| match value {
+            Value::Float(value) => value,
+            Value::Int(value) => value as f64,
+            Value::Category(index) => index as f64,
+        };
+        self.columns.iter().flat_map(|column| (0..column.len()).filter_map(|i| column.get(i)).map(number)).collect()
+    }
 }
 
 /// A point of the unit cube [0, 1]^d.

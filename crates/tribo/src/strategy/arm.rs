@@ -137,24 +137,41 @@ impl Arm {
         let Some((u, search)) = self.pending.remove(&id) else { return };
         match value {
             Some(value) => {
-                if search == self.search {
-                    if !self.is_designing() {
-                        let best = self.own.first().map_or(f64::INFINITY, |&best| self.values[best]);
-                        self.region.told(value < best - self.worthwhile, self.low.len(), self.pending.len());
-                    }
-                    let place = self.own.partition_point(|&other| self.values[other] <= value);
-                    self.own.insert(place, self.values.len());
-                    self.own.truncate(INCUMBENTS);
+                if search == self.search && !self.is_designing() {
+                    let best = self.own.first().map_or(f64::INFINITY, |&best| self.values[best]);
+                    self.region.told(value < best - self.worthwhile, self.low.len(), self.pending.len());
                 }
-                self.points.push(u);
-                self.values.push(value);
-                self.best = self.best.min(value);
+                self.record(u, value, search == self.search);
             }
             None => self.barren.push(u),
         }
         self.ahead = None;
     }
 
+    /// Takes note of an evaluation made elsewhere. It says nothing about how the local search is going, so the trust
+    /// region stays as it is; and it does for the model what a design point would have done.
+    pub(super) fn added(&mut self, u: Vec<f64>, value: Option<f64>) {
+        match value {
+            Some(value) => {
+                self.record(u, value, true);
+                self.n_designed += 1;
+            }
+            None => self.barren.push(u),
+        }
+        self.ahead = None;
+    }
+
+    /// Keeps a result, among the best of the current search if it is one of its own.
+    fn record(&mut self, u: Vec<f64>, value: f64, is_own: bool) {
+        if is_own {
+            let place = self.own.partition_point(|&other| self.values[other] <= value);
+            self.own.insert(place, self.values.len());
+            self.own.truncate(INCUMBENTS);
+        }
+        self.points.push(u);
+        self.values.push(value);
+        self.best = self.best.min(value);
+    }
 
     /// Whether the next proposal is part of the initial design: as long as it is not handed out, and longer if too few
     /// results are there to fit a model to.

@@ -244,6 +244,27 @@ impl Study {
         Ok(told)
     }
 
+    /// Takes in an evaluation made outside the study, such as one of an earlier campaign, and returns the trial made of
+    /// it. It counts as a point of the initial design. Only a study that models every coordinate can do this: a random
+    /// embedding has no way back from a point to model coordinates.
+    pub fn add(&mut self, point: &Point, value: f64) -> Result<TrialId> {
+        let Machine::Arms { arms, .. } = &mut self.machine else {
+            return Err(Error::NoModelCoordinates);
+        };
+        let arm = &mut arms[0];
+        if !arm.embedding().is_identity() {
+            return Err(Error::NoModelCoordinates);
+        }
+        let id = self.history.next_id();
+        let unit = self.space.encode(point)?;
+        let outcome = Outcome::measured(self.direction.to_internal(value));
+        self.proposed.insert(fingerprint(&unit));
+        arm.added(arm.to_unit(unit.as_slice()), outcome.value());
+        self.history.ask(Trial { id, embedding: 0, z: unit.into_vec(), purpose: Purpose::Initial })?;
+        self.history.tell(id, outcome)?;
+        Ok(id)
+    }
+
     /// The best trial so far, if anything was measured.
     pub fn best(&self) -> Result<Option<Best>> {
         let Some((trial, value)) = self.history.best() else { return Ok(None) };
@@ -281,4 +302,64 @@ fn fingerprint(point: &UnitPoint) -> u64 {
         let mixed = (hash ^ u.to_bits()).wrapping_mul(0x0000_0100_0000_01b3);
         mixed ^ (mixed >> 29)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embed;
+    use crate::space::{Parameter, Values};
+
+    fn space() -> Space {
+        Space::new(vec![Parameter::float("x", -5.0, 5.0), Parameter::int("n", 1, 9)]).unwrap()
+    }
+
+    fn point(x: f64, n: i64) -> Point {
+        space().point(vec![Values::Float(vec![x]), Values::Int(vec![n])]).unwrap()
+    }
+
+    fn study(strategy: Strategy) -> Study {
+        Study::new(space(), Direction::Maximize, strategy, None, 1).unwrap()
+    }
+
+    #[test]
+    fn added_evaluations_are_trials_and_replace_the_design() {
+        let mut study = study(Strategy::Bo(Settings::bo()));
+        for i in 0..4 {
+            let x = f64::from(i) - 1.5;
+            study.add(&point(x, 2 + i64::from(i)), -x * x).unwrap();
+        }
+        let bad = study.add(&point(4.0, 9), f64::NAN).unwrap();
+        assert_eq!(study.point(bad).unwrap(), point(4.0, 9));
+        assert_eq!(study.history().measured().count(), 4);
+        let best = study.best().unwrap().unwrap();
+        assert_eq!((best.point, best.value), (point(-0.5, 3), -0.25));
+        // Four points are the whole design in two dimensions: the next proposal is the model's.
+        let asked = study.ask(1).unwrap();
+        assert_eq!(study.history().get(asked[0].id).unwrap().0.purpose, Purpose::Exploit);
+        study.tell(asked[0].id, 0.0).unwrap();
+        study.add(&point(0.1, 4), -0.01).unwrap();
+        assert_eq!(study.ask(2).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn added_points_are_not_proposed_again() {
+        let line = Space::new(vec![Parameter::int("n", 1, 3)]).unwrap();
+        let mut study =
+            Study::new(line.clone(), Direction::Minimize, Strategy::Bo(Settings::bo()), None, 1).unwrap();
+        study.add(&line.point(vec![Values::Int(vec![2])]).unwrap(), 0.0).unwrap();
+        let asked = study.ask(3).unwrap();
+        assert_eq!(asked.len(), 2);
+        assert!(asked.iter().all(|one| one.point.columns()[0] != Values::Int(vec![2])));
+    }
+
+    #[test]
+    fn studies_without_model_coordinates_refuse_outside_evaluations() {
+        let hashing = Settings { embedding: embed::Kind::Hashing { dim: 1, signs: true }, ..Settings::bo() };
+        for strategy in [Strategy::Random, Strategy::Bo(hashing)] {
+            let mut study = study(strategy);
+            assert_eq!(study.add(&point(0.0, 1), 1.0), Err(Error::NoModelCoordinates));
+            assert!(study.history().is_empty());
+        }
+    }
 }

@@ -1,6 +1,12 @@
 //! What the benchmark program is made of: one file for each benchmark, and charts of their results.
 
+pub mod ask;
 pub mod chart;
 pub mod data;
+pub mod dimension;
 pub mod machine;
+pub mod objective;
+pub mod projection;
+pub mod seeds;
 pub mod update;
+pub mod workers;

@@ -1,0 +1,67 @@
+//! The commands: their options as typed, and what they print.
+
+mod optimiser;
+mod surrogate;
+
+use clap::Subcommand;
+use serde::Serialize;
+use std::path::Path;
+use tribo_bench::seeds::Failure;
+use tribo_bench::{ask, dimension, projection, workers};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// How fitting and predicting scale with the number of points (the paper's data study).
+    #[command(after_help = "Examples:\n  tribo-bench data --n 1000000 --m 300 --kernel se\n  \
+        tribo-bench data --n 10,100,1000,10000,100000,1000000 --m 10,50,100,150,200,250,300 --out bench")]
+    Data(surrogate::Data),
+    /// How long taking in a result, hallucinating and predicting take.
+    Update(surrogate::Update),
+    /// How much of the box random embeddings leave (the paper's Monte Carlo figure).
+    #[command(after_help = "Example:\n  tribo-bench projection --samples 1000000 --out bench")]
+    Projection(projection::Options),
+    /// Convergence with many inputs (the paper's dimension study).
+    #[command(
+        after_help = "Examples:\n  tribo-bench dimension --problem zdt1 --dim 10000 --strategy paper --out bench\n  \
+        tribo-bench dimension --problem hartmann6 --dim 1000 --active 6 --embed hashing --model-dim 12"
+    )]
+    Dimension(dimension::Options),
+    /// What more workers gain, on a virtual clock (the paper's study of batch sizes).
+    #[command(after_help = "Examples:\n  tribo-bench workers --out bench\n  \
+        tribo-bench workers --workers 1000 --evaluations 3000 --seeds 1 --asynchronous-only")]
+    Workers(workers::Options),
+    /// How long a proposal takes.
+    #[command(after_help = "Example:\n  tribo-bench ask --n 500,10000 --d 10")]
+    Ask(ask::Options),
+}
+
+impl Command {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        match self {
+            Command::Data(options) => surrogate::data(options),
+            Command::Update(options) => surrogate::update(options),
+            Command::Projection(options) => optimiser::projection(options),
+            Command::Dimension(options) => optimiser::dimension(options),
+            Command::Workers(options) => optimiser::workers(options),
+            Command::Ask(options) => optimiser::ask(options),
+        }
+    }
+}
+
+/// One line on standard output.
+fn print<T: Serialize>(row: &T) -> Result<(), Failure> {
+    println!("{}", serde_json::to_string(row)?);
+    Ok(())
+}
+
+/// Makes the folder for figures, if one was named.
+fn with_folder(
+    folder: Option<&Path>,
+    write: impl FnOnce(&Path) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    let Some(folder) = folder else { return Ok(()) };
+    let failed = |error: std::io::Error| format!("cannot write figures to {}: {error}", folder.display());
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    write(folder).map_err(failed)?;
+    Ok(())
+}

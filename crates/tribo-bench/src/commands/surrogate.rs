@@ -1,0 +1,94 @@
+//! Commands that measure the Gaussian process alone.
+
+use super::{print, with_folder};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use tribo::surrogate::kernel::Shape;
+use tribo_bench::seeds::Failure;
+use tribo_bench::{data, update};
+
+/// Options of `data`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Data {
+    /// Data points, a list.
+    #[arg(long, value_delimiter = ',', default_values_t = [10, 100, 1_000, 10_000, 100_000, 1_000_000])]
+    n: Vec<usize>,
+    #[command(flatten)]
+    sizes: Sizes,
+    /// How much wider than the data the box of inducing points is, as a part of its width on every side.
+    #[arg(long, default_value_t = 0.15)]
+    margin: f64,
+    /// Folder for the figures; none are drawn without it.
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+/// Options of `update`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Update {
+    /// Data points fitted before, a list.
+    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 100_000])]
+    n: Vec<usize>,
+    #[command(flatten)]
+    sizes: Sizes,
+}
+
+/// Options that both have.
+#[derive(Debug, clap::Args)]
+struct Sizes {
+    /// Inducing points, a list.
+    #[arg(long, value_delimiter = ',', default_values_t = [300])]
+    m: Vec<usize>,
+    /// Kernel: matern12, matern32, matern52 or se.
+    #[arg(long, default_value = "matern32", value_parser = parse_shape)]
+    kernel: Shape,
+    /// Threads.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
+    threads: u16,
+    /// Seed of data and inducing points.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+fn parse_shape(name: &str) -> Result<Shape, String> {
+    Shape::from_name(name).ok_or_else(|| "expected one of matern12, matern32, matern52, se".into())
+}
+
+pub(super) fn data(options: &Data) -> Result<(), Failure> {
+    let Data { n, sizes, margin, out } = options;
+    let threads = usize::from(sizes.threads);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let show = std::io::stderr().is_terminal();
+    let mut rows = Vec::new();
+    for &m in &sizes.m {
+        for &n in n {
+            let row = pool.install(|| {
+                data::measure(n, m, sizes.kernel, threads, sizes.seed, *margin, |progress| {
+                    if show {
+                        eprint!(
+                            "\rn = {n}, m = {m}: {} evaluations on subsets, {} on all data, {:.3} nats a point   ",
+                            progress.subset_evaluations, progress.full_evaluations, progress.best
+                        );
+                    }
+                })
+            })?;
+            if show {
+                eprint!("\r\x1b[K");
+            }
+            print(&row)?;
+            rows.push(row);
+        }
+    }
+    with_folder(out.as_deref(), |folder| data::write_figures(&rows, folder))
+}
+
+pub(super) fn update(options: &Update) -> Result<(), Failure> {
+    let Update { n, sizes } = options;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(sizes.threads)).build()?;
+    for &m in &sizes.m {
+        for &n in n {
+            print(&pool.install(|| update::measure(n, m, sizes.kernel, sizes.seed))?)?;
+        }
+    }
+    Ok(())
+}

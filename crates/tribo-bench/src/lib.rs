@@ -6,6 +6,7 @@ pub mod data;
 pub mod dimension;
 pub mod machine;
 pub mod objective;
+pub mod paper;
 pub mod projection;
 pub mod seeds;
 pub mod update;

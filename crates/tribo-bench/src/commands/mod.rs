@@ -7,7 +7,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use std::path::Path;
 use tribo_bench::seeds::Failure;
-use tribo_bench::{ask, dimension, projection, workers};
+use tribo_bench::{ask, dimension, paper, projection, workers};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -33,6 +33,9 @@ pub(crate) enum Command {
     /// How long a proposal takes.
     #[command(after_help = "Example:\n  tribo-bench ask --n 500,10000 --d 10")]
     Ask(ask::Options),
+    /// All of the paper's experiments, on one page with figures.
+    #[command(after_help = "Example:\n  tribo-bench paper --seeds 10 --out docs/paper")]
+    Paper(paper::Options),
 }
 
 impl Command {
@@ -44,6 +47,7 @@ impl Command {
             Command::Dimension(options) => optimiser::dimension(options),
             Command::Workers(options) => optimiser::workers(options),
             Command::Ask(options) => optimiser::ask(options),
+            Command::Paper(options) => paper::write_page(options, &|what| eprintln!("{what}")),
         }
     }
 }

@@ -82,7 +82,10 @@ impl Point {
             Value::Int(value) => value as f64,
             Value::Category(index) => index as f64,
         };
-        self.columns.iter().flat_map(|column| (0..column.len()).filter_map(|i| column.get(i)).map(number)).collect()
+        self.columns
+            .iter()
+            .flat_map(|column| (0..column.len()).filter_map(|i| column.get(i)).map(number))
+            .collect()
     }
 }
 

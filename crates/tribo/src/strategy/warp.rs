@@ -23,13 +23,21 @@ struct Log {
 
 impl Log {
     fn apply(self, y: f64) -> f64 {
-        let t = (y - self.base) / self.unit;
-        if t > 0.0 { t.ln_1p() } else { t }
+        if y > self.base { self.logarithm(y) } else { (y - self.base) / self.unit }
     }
 
     fn log_slope(self, y: f64) -> f64 {
-        let t = ((y - self.base) / self.unit).max(0.0);
-        -self.unit.ln() - t.ln_1p()
+        -self.unit.ln() - self.logarithm(y.max(self.base))
+    }
+
+    /// log(1 + (y - base)/unit) for y at or above base, also where the quotient overflows.
+    fn logarithm(self, y: f64) -> f64 {
+        let t = (y - self.base) / self.unit;
+        if t.is_finite() {
+            t.ln_1p()
+        } else {
+            (y / 2.0 - self.base / 2.0).ln() + std::f64::consts::LN_2 - self.unit.ln()
+        }
     }
 }
 
@@ -45,11 +53,12 @@ impl Warp {
             return warps;
         }
         let (low, median, high) = (sorted[0], sorted[n / 2], sorted[n - 1]);
-        // A normal sample of any size seen here has a ratio below 3.
-        if high - median > 4.0 * (median - low) {
+        // A normal sample of any size seen here has a ratio below 3. In eighths, since differences may overflow.
+        if high / 8.0 - median / 8.0 > 4.0 * (median / 8.0 - low / 8.0) {
             for quantile in [n / 2, n / 8] {
                 let unit = sorted[quantile.max(1)] - low;
-                if unit > 1e-12 * (high - low) {
+                // Measured by the lower half: the upper may be as far away as a penalty of 1e300.
+                if unit.is_finite() && unit > 1e-12 * (median - low) {
                     warps.push(Warp::standardised(values, Some(Log { base: low, unit })));
                 }
             }
@@ -61,16 +70,22 @@ impl Warp {
         let n = values.len() as f64;
         let warped: Vec<f64> = values.iter().map(|&y| log.map_or(y, |log| log.apply(y))).collect();
         let shift = warped.iter().map(|w| w / n).sum::<f64>();
-        let var = warped.iter().map(|w| (w - shift) * (w - shift) / n).sum::<f64>();
-        let scale = var.sqrt();
+        // Squares of very large and very small values leave the range of numbers; those of their ratios do not.
+        let largest = warped.iter().map(|w| w.abs()).fold(0.0, f64::max);
+        let unit = if largest == 0.0 || (1e-100..1e100).contains(&largest) { 1.0 } else { largest };
+        let var = warped.iter().map(|w| (w / unit - shift / unit).powi(2) / n).sum::<f64>();
+        let scale = unit * var.sqrt();
         // Values that differ by rounding only are constant.
-        let scale = if scale > 1e-14 * shift.abs() && scale > 0.0 { scale } else { 1.0 };
+        let scale =
+            if scale > 1e-14 * shift.abs() && scale > 0.0 { scale } else { (1e-14 * shift.abs()).max(1.0) };
         Warp { log, shift, scale }
     }
 
     /// The value the model sees.
     pub(super) fn apply(&self, y: f64) -> f64 {
-        (self.log.map_or(y, |log| log.apply(y)) - self.shift) / self.scale
+        // In halves: exact, and the difference of the largest numbers of either sign does not overflow.
+        let half = self.log.map_or(y, |log| log.apply(y)) / 2.0 - self.shift / 2.0;
+        2.0 * (half / self.scale)
     }
 
     /// Σ log w'(y): what an evidence of warped values needs to be compared with one of others.
@@ -91,6 +106,32 @@ mod tests {
         assert_eq!(Warp::candidates(&heavy, true).len(), 3);
         assert_eq!(Warp::candidates(&heavy, false).len(), 1);
         assert_eq!(Warp::candidates(&[3.0; 9], true), vec![Warp { log: None, shift: 3.0, scale: 1.0 }]);
+    }
+
+    #[test]
+    fn no_size_of_values_leaves_the_range_of_numbers() {
+        let ordinary = [3.0, 1.0, 4.0, 1.5, 9.0, 2.6, 5.3];
+        let with = |extra: &[f64]| [&ordinary[..], extra].concat();
+        let samples = [
+            with(&[f64::MAX]),
+            with(&[f64::MAX, f64::MIN]),
+            with(&[f64::MIN, 1e200]),
+            vec![1e200; 9],
+            ordinary.map(|y| y * 1e-200).to_vec(),
+        ];
+        for values in samples {
+            for warp in Warp::candidates(&values, true) {
+                let seen: Vec<f64> = values.iter().map(|&y| warp.apply(y)).collect();
+                // n values of mean zero and unit variance lie within √n.
+                assert!(seen.iter().all(|w| w.abs() <= 3.1), "{warp:?}: {seen:?}");
+                assert!(warp.log_jacobian(&values).is_finite(), "{warp:?}");
+            }
+        }
+        // A penalty as large as can be leaves the order of the others to be seen through the logarithm.
+        let values = with(&[f64::MAX]);
+        let warps = Warp::candidates(&values, true);
+        assert_eq!(warps.len(), 3);
+        assert!(warps[1..].iter().all(|warp| warp.apply(1.0) < warp.apply(1.5)));
     }
 
     #[test]

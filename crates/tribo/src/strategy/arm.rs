@@ -6,8 +6,9 @@
 //! in the model.
 //!
 //! A proposal is made on the posterior that also knows of the pending points, hallucinated at their means, and of the
-//! points that gave no value: their variance is spent, so the search turns elsewhere, and no number was invented for
-//! them. That posterior is kept between the asks of a burst and grows by one point per proposal.
+//! points that gave no value. Those count as no better than the middle result: at their means, where the model expects
+//! much of them, the search would return to them for ever. The fit of the model sees neither. That posterior is kept
+//! between the asks of a burst and grows by one point per proposal.
 
 use super::model::Model;
 use super::settings::{Acquisition, Design, Maximizer, Settings};
@@ -53,9 +54,10 @@ pub(super) struct Arm {
     best: f64,
     /// The best few results of the current search, best first; the first search owns all results.
     own: Vec<usize>,
-    /// An improvement by less than this does not count: a thousandth of what separates the best result from the middle
-    /// one when the model was last brought up to date.
-    worthwhile: f64,
+    /// The middle one of all values when the model was last fitted.
+    middle: f64,
+    /// The lowest mean at a pending point of the current search, as the model sees it.
+    promised: f64,
     /// Points that gave no value.
     barren: Vec<Vec<f64>>,
     /// Points without an outcome and the search they belong to, by trial.
@@ -87,7 +89,8 @@ impl Arm {
             values: vec![],
             best: f64::INFINITY,
             own: vec![],
-            worthwhile: 0.0,
+            middle: f64::INFINITY,
+            promised: f64::INFINITY,
             barren: vec![],
             pending: BTreeMap::new(),
             n_designed: 0,
@@ -124,6 +127,7 @@ impl Arm {
     pub(super) fn asked(&mut self, id: u64, u: Vec<f64>) -> Result<()> {
         if let Some(ahead) = &mut self.ahead {
             let mean = ahead.predict(Mat::from_fn(1, u.len(), |_, k| u[k]).as_ref())?.mean[0];
+            self.promised = self.promised.min(mean);
             if ahead.observe(&u, mean).is_err() {
                 self.ahead = None;
             }
@@ -138,8 +142,10 @@ impl Arm {
         match value {
             Some(value) => {
                 if search == self.search && !self.is_designing() {
-                    let best = self.own.first().map_or(f64::INFINITY, |&best| self.values[best]);
-                    self.region.told(value < best - self.worthwhile, self.low.len(), self.pending.len());
+                    // By more than a thousandth of what separates the best result from the middle one.
+                    let worthwhile = 1e-3 * (self.middle - self.best).max(0.0);
+                    let improved = self.own.first().is_none_or(|&best| value < self.values[best] - worthwhile);
+                    self.region.told(improved, self.low.len(), self.pending.len());
                 }
                 self.record(u, value, search == self.search);
             }
@@ -251,6 +257,7 @@ impl Arm {
             }
             self.search += 1;
             self.own.clear();
+            self.promised = f64::INFINITY;
             self.region = TrustRegion::local();
             return Ok(start);
         }
@@ -296,12 +303,25 @@ impl Arm {
         if model.is_fresh() {
             let mut sorted = self.values.clone();
             let (_, middle, _) = sorted.select_nth_unstable_by(self.values.len() / 2, f64::total_cmp);
-            self.worthwhile = 1e-3 * (*middle - self.best);
+            self.middle = *middle;
         }
-        let others: Vec<&Vec<f64>> =
-            self.barren.iter().chain(self.pending.values().map(|(u, _)| u)).collect();
-        let x = Mat::from_fn(others.len(), self.low.len(), |i, k| others[i][k]);
-        self.ahead = Some(model.posterior().hallucinate(x.as_ref())?);
+        let pending: Vec<&(Vec<f64>, usize)> = self.pending.values().collect();
+        let x = Mat::from_fn(pending.len(), self.low.len(), |i, k| pending[i].0[k]);
+        let means = model.posterior().predict(x.as_ref())?.mean;
+        self.promised = f64::INFINITY;
+        for ((_, search), &mean) in pending.iter().zip(&means) {
+            if *search == self.search {
+                self.promised = self.promised.min(mean);
+            }
+        }
+        let mut ahead = model.posterior().hallucinate(x.as_ref())?;
+        let middle = model.warp(self.middle);
+        for u in &self.barren {
+            let mean = ahead.predict(Mat::from_fn(1, u.len(), |_, k| u[k]).as_ref())?.mean[0];
+            // A point so close to others that it cannot be taken in is known well enough.
+            ahead.observe(u, mean.max(middle)).ok();
+        }
+        self.ahead = Some(ahead);
         self.model = Some(model);
         Ok(())
     }
@@ -332,7 +352,10 @@ impl Arm {
         // With noise the lowest mean at the best points is a better yardstick than the luckiest measurement.
         let means = model.posterior().predict(incumbents.as_ref())?.mean;
         let lowest = self.own.first().map_or(0.0, |&i| model.warp(self.values[i]));
-        let best = means.iter().copied().fold(f64::INFINITY, f64::min).max(lowest);
+        let measured = means.iter().copied().fold(f64::INFINITY, f64::min).max(lowest);
+        // A pending point counts as measured at its mean. Without it the improvement already under way would be
+        // promised again, and the proposals of a burst would crowd around the first.
+        let best = measured.min(self.promised);
         Ok(match self.settings.acquisition {
             Acquisition::LogEi => Box::new(LogExpectedImprovement { best }),
             Acquisition::Ei => Box::new(ExpectedImprovement { best }),

@@ -30,6 +30,3 @@ pub use settings::{
     Acquisition, Design, InducingPoints, Initial, Maximizer, Process, Settings, Strategy, SurrogateSettings,
 };
 pub use study::{Best, Study, Suggestion};
-
-#[cfg(test)]
-mod tests;

@@ -33,7 +33,7 @@ const INCUMBENTS: usize = 5;
 /// Random points among which a local search begins.
 const START_POINTS: usize = 500;
 /// An expected improvement, in standard deviations of the values, that is not worth an evaluation.
-const PROMISE: f64 = 1e-6;
+const PROMISE: f64 = 1e-4;
 /// Results up to which the maximiser looks at more candidates than it is set to.
 const CHEAP_RESULTS: usize = 600;
 /// Points of the knowledge gradient's set besides the measured ones, and measured ones at most.
@@ -144,7 +144,8 @@ impl Arm {
                 if search == self.search && !self.is_designing() {
                     // By more than a thousandth of what separates the best result from the middle one.
                     let worthwhile = 1e-3 * (self.middle - self.best).max(0.0);
-                    let improved = self.own.first().is_none_or(|&best| value < self.values[best] - worthwhile);
+                    let improved =
+                        self.own.first().is_none_or(|&best| value < self.values[best] - worthwhile);
                     self.region.told(improved, self.low.len(), self.pending.len());
                 }
                 self.record(u, value, search == self.search);

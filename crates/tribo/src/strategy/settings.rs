@@ -53,7 +53,7 @@ pub struct Settings {
 /// The initial design of each embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Initial {
-    /// Number of points; None means twice the model dimension, between 4 and 20.
+    /// Number of points; None means three times the model dimension, between 4 and 20.
     pub count: Option<usize>,
     /// How they are placed.
     pub design: Design,
@@ -224,6 +224,6 @@ impl Settings {
 
     /// Initial points of an embedding with this model dimension.
     pub(super) fn n_initial(&self, dim: usize) -> usize {
-        self.initial.count.unwrap_or((2 * dim).clamp(4, 20))
+        self.initial.count.unwrap_or((3 * dim).clamp(4, 20))
     }
 }

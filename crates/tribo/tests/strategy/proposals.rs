@@ -84,7 +84,7 @@ fn mixed_spaces_are_searched_without_repeats() {
     let space = Space::new(parameters).unwrap();
     let f = |x: &[f64]| (x[0].log10() + 3.0).powi(2) + (x[1].log2() - 4.0).powi(2) + x[2] + x[3];
     let mut study = Study::new(space, Direction::Minimize, Strategy::Bo(Settings::bo()), None, 3).unwrap();
-    let points = run_parallel(&mut study, 40, 3, f);
+    let points = run_parallel(&mut study, 60, 3, f);
     let different: BTreeSet<_> = bits(&points).into_iter().collect();
     assert_eq!(different.len(), points.len());
     for x in &points {
@@ -160,4 +160,14 @@ fn with_the_data_as_inducing_points_the_sparse_process_proposes_as_the_exact_one
     for k in 0..2 {
         assert!((exact[k] - sparse[k]).abs() < 0.15, "{exact:?} and {sparse:?}");
     }
+}
+
+#[test]
+fn a_crowd_of_workers_outlives_its_local_searches() {
+    // Enough results for local searches to end and begin again while a dozen proposals are under way.
+    let problem = branin();
+    let mut study = study_of(&problem, Strategy::Bo(Settings::bo()), 5);
+    let points = run_parallel(&mut study, 150, 12, |x| problem.evaluate(x));
+    assert_eq!(points.len(), 150);
+    assert!(study.best().unwrap().unwrap().value - problem.optimum_value() < 1e-3);
 }

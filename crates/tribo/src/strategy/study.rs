@@ -325,16 +325,16 @@ mod tests {
     #[test]
     fn added_evaluations_are_trials_and_replace_the_design() {
         let mut study = study(Strategy::Bo(Settings::bo()));
-        for i in 0..4 {
+        for i in 0..6 {
             let x = f64::from(i) - 1.5;
             study.add(&point(x, 2 + i64::from(i)), -x * x).unwrap();
         }
         let bad = study.add(&point(4.0, 9), f64::NAN).unwrap();
         assert_eq!(study.point(bad).unwrap(), point(4.0, 9));
-        assert_eq!(study.history().measured().count(), 4);
+        assert_eq!(study.history().measured().count(), 6);
         let best = study.best().unwrap().unwrap();
         assert_eq!((best.point, best.value), (point(-0.5, 3), -0.25));
-        // Four points are the whole design in two dimensions: the next proposal is the model's.
+        // Six points are the whole design in two dimensions: the next proposal is the model's.
         let asked = study.ask(1).unwrap();
         assert_eq!(study.history().get(asked[0].id).unwrap().0.purpose, Purpose::Exploit);
         study.tell(asked[0].id, 0.0).unwrap();

@@ -167,7 +167,11 @@ fn a_crowd_of_workers_outlives_its_local_searches() {
     // Enough results for local searches to end and begin again while a dozen proposals are under way.
     let problem = branin();
     let mut study = study_of(&problem, Strategy::Bo(Settings::bo()), 5);
-    let points = run_parallel(&mut study, 150, 12, |x| problem.evaluate(x));
-    assert_eq!(points.len(), 150);
+    let mut pending = std::collections::VecDeque::new();
+    for _ in 0..150 {
+        pending.extend(study.ask(12 - pending.len()).unwrap());
+        let suggestion = pending.pop_front().unwrap();
+        study.tell(suggestion.id, problem.evaluate(&suggestion.point.numbers())).unwrap();
+    }
     assert!(study.best().unwrap().unwrap().value - problem.optimum_value() < 1e-3);
 }

@@ -1,7 +1,7 @@
-//! Minimises a closure of two parameters and prints the best point.
+//! Minimises a closure of two parameters, printing every new best value.
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
-use tribo::space::{Direction, Parameter, Space, Values};
+use tribo::space::{Direction, Parameter, Space};
 use tribo::strategy::{Strategy, Study};
 
 fn main() -> tribo::Result<()> {
@@ -10,15 +10,15 @@ fn main() -> tribo::Result<()> {
 
     let space = Space::new(vec![Parameter::float("x", -5.0, 5.0).with_size(2)])?;
     let mut study = Study::new(space, Direction::Minimize, Strategy::Auto, Some(40), 1)?;
-    for _ in 0..40 {
+    println!("strategy {}", study.explanation());
+    for evaluation in 1..=40 {
         for suggestion in study.ask(1)? {
-            if let [Values::Float(x)] = suggestion.point.columns() {
-                study.tell(suggestion.id, f(x))?;
+            let x = suggestion.point.numbers();
+            study.tell(suggestion.id, f(&x))?;
+            if let Some(best) = study.best()?.filter(|best| best.id == suggestion.id) {
+                println!("evaluation {evaluation:2}: {:10.3e} at x = ({:.4}, {:.4})", best.value, x[0], x[1]);
             }
         }
-    }
-    if let Some(best) = study.best()? {
-        println!("{:.2e} at {:?}, trial {}", best.value, best.point.columns(), best.id);
     }
     Ok(())
 }

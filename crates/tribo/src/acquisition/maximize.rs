@@ -22,6 +22,7 @@ mod tests;
 
 use super::Acquisition;
 use super::candidates::{candidates, choose_starts};
+use crate::design::check_box;
 use crate::error::{Error, Result};
 use crate::opt::Status;
 use crate::opt::cmaes::{Cmaes, CmaesOptions};
@@ -101,7 +102,7 @@ pub fn maximise(
     stream: &mut Stream,
     watch: &dyn Watch,
 ) -> Result<Maximum> {
-    check_box(low, high)?;
+    check_box("the search box", low, high)?;
     if best.ncols() != low.len() {
         let what = "columns of the best points (sides of the box)";
         return Err(Error::Size { what, expected: low.len(), found: best.ncols() });
@@ -133,7 +134,7 @@ pub fn maximise_cmaes(
     stream: &mut Stream,
     watch: &dyn Watch,
 ) -> Result<Maximum> {
-    check_box(low, high)?;
+    check_box("the search box", low, high)?;
     let d = low.len();
     let options = CmaesOptions { population: search.population, max_evaluations: search.evaluations };
     let own_stream = Stream::new(stream.bits(), "acquisition cmaes", 0);
@@ -149,26 +150,6 @@ pub fn maximise_cmaes(
             return Ok(run.found);
         }
     }
-}
-
-fn check_box(low: &[f64], high: &[f64]) -> Result<()> {
-    if low.is_empty() {
-        return Err(Error::Empty { what: "search box" });
-    }
-    if low.len() != high.len() {
-        return Err(Error::Size { what: "length of high (of low)", expected: low.len(), found: high.len() });
-    }
-    for (index, (&low, &high)) in low.iter().zip(high).enumerate() {
-        for (what, value) in [("low", low), ("high", high), ("high - low", high - low)] {
-            if !value.is_finite() {
-                return Err(Error::NotFinite { what, row: 0, column: index, value });
-            }
-        }
-        if low >= high {
-            return Err(Error::EmptyBox { what: "the search box", index, low, high });
-        }
-    }
-    Ok(())
 }
 
 /// One search: evaluates, counts, and remembers the best point.

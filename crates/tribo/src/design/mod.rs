@@ -26,18 +26,26 @@ fn check(n: usize, low: &[f64], high: &[f64]) -> Result<()> {
     if low.is_empty() {
         return Err(Error::Empty { what: "box of the design" });
     }
+    check_box("the design's box", low, high)
+}
+
+/// Refuses a box without sides, called `what` in errors, and sides that are empty or not finite.
+pub(crate) fn check_box(what: &'static str, low: &[f64], high: &[f64]) -> Result<()> {
+    if low.is_empty() {
+        return Err(Error::Empty { what });
+    }
     if low.len() != high.len() {
         return Err(Error::Size { what: "length of high (of low)", expected: low.len(), found: high.len() });
     }
     for (index, (&low, &high)) in low.iter().zip(high).enumerate() {
         // The last one fails when both ends are finite and their difference is not.
-        for (what, value) in [("low", low), ("high", high), ("high - low", high - low)] {
+        for (end, value) in [("low", low), ("high", high), ("high - low", high - low)] {
             if !value.is_finite() {
-                return Err(Error::NotFinite { what, row: 0, column: index, value });
+                return Err(Error::NotFinite { what: end, row: 0, column: index, value });
             }
         }
         if low >= high {
-            return Err(Error::EmptyBox { what: "the design's box", index, low, high });
+            return Err(Error::EmptyBox { what, index, low, high });
         }
     }
     Ok(())

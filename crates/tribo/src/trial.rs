@@ -22,6 +22,7 @@ use std::fmt;
 
 /// Identifies a trial within its history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TrialId(pub u64);
 
 impl fmt::Display for TrialId {
@@ -32,6 +33,8 @@ impl fmt::Display for TrialId {
 
 /// Why a trial was proposed. Quotas count by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Purpose {
     /// Part of the initial design.
@@ -44,6 +47,7 @@ pub enum Purpose {
 
 /// What was proposed.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trial {
     /// Its id.
     pub id: TrialId,

@@ -1,0 +1,3 @@
+//! The program `tribo`.
+
+fn main() {}

@@ -1,0 +1,311 @@
+//! The study file, read: what to optimise, how, within what budget, and where evaluations run.
+//!
+//! These are the types everything else works with. `read` makes them from TOML and `schema` describes the same keys as
+//! JSON Schema.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+use tribo::space::{Direction, Space};
+use tribo::strategy::Strategy;
+
+/// The version of study files.
+pub const STUDY_VERSION: u32 = 1;
+
+/// A complaint about a study file, with its place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}:{line}:{column}: {message}", path.display())]
+pub struct ConfigError {
+    /// The file.
+    pub path: PathBuf,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong and what to write instead.
+    pub message: String,
+}
+
+/// A study file.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Name of the study.
+    pub name: String,
+    /// Which way is better.
+    pub direction: Direction,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// The inputs.
+    pub space: Space,
+    /// How points are chosen.
+    pub strategy: Strategy,
+    /// When to stop.
+    pub budget: Budget,
+    /// How a point is evaluated, and where.
+    pub run: Run,
+    /// The parts that decide proposals (name, direction, seed, parameters, strategy) in a canonical form: if it changes, the
+    /// study is another one.
+    pub identity: String,
+}
+
+/// When a study is over: whatever comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Budget {
+    /// Trials, failed ones included.
+    pub evaluations: Option<usize>,
+    /// Time since the study was first run.
+    pub wall_time: Option<Duration>,
+    /// A value that is good enough, in the user's direction.
+    pub target: Option<f64>,
+}
+
+/// Where evaluations run, how many at once, and what happens when one fails.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The runner.
+    pub on: On,
+    /// Evaluations under way at once.
+    pub workers: usize,
+    /// What one evaluation is.
+    pub evaluation: Evaluation,
+    /// How often what is tried again.
+    pub retries: Retries,
+    /// Which attempt folders stay.
+    pub keep: Keep,
+}
+
+/// A runner with its settings.
+#[derive(Debug, Clone, PartialEq)]
+pub enum On {
+    /// Processes of this machine.
+    Local,
+    /// SLURM.
+    Slurm(Slurm),
+    /// PBS Pro or OpenPBS.
+    Pbs(Pbs),
+    /// A built-in test problem on a virtual clock.
+    Simulated(Simulated),
+}
+
+/// What SLURM is asked for. None leaves it to the cluster's default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Slurm {
+    /// `--partition`.
+    pub partition: Option<String>,
+    /// `--account`.
+    pub account: Option<String>,
+    /// `--qos`.
+    pub qos: Option<String>,
+    /// `--time`; by default the timeout and three minutes.
+    pub time: Option<Duration>,
+    /// `--cpus-per-task`.
+    pub cpus: Option<u32>,
+    /// `--mem`, as SLURM writes it, e.g. `4G`.
+    pub memory: Option<String>,
+    /// Further options, given to `sbatch` as they are.
+    pub options: Vec<String>,
+    /// Shell lines before the job, such as `module load`.
+    pub setup: Vec<String>,
+    /// Whether SLURM itself restarts preempted jobs; else tribo makes a new attempt.
+    pub requeue: bool,
+    /// Seconds between two looks at the queue at least.
+    pub poll: Duration,
+}
+
+/// What PBS is asked for. None leaves it to the cluster's default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pbs {
+    /// `-q`.
+    pub queue: Option<String>,
+    /// `-A`.
+    pub account: Option<String>,
+    /// `-l select=...`, e.g. `1:ncpus=4:mem=8gb`.
+    pub select: Option<String>,
+    /// `-l walltime`; by default the timeout and three minutes.
+    pub time: Option<Duration>,
+    /// Further options, given to `qsub` as they are.
+    pub options: Vec<String>,
+    /// Shell lines before the job, such as `module load`.
+    pub setup: Vec<String>,
+    /// Seconds between two looks at the queue at least.
+    pub poll: Duration,
+}
+
+/// A test problem and how long it pretends to take.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulated {
+    /// Name of a built-in problem, such as `hartmann4`.
+    pub problem: String,
+    /// Shortest and longest evaluation.
+    pub duration: (Duration, Duration),
+}
+
+/// What one evaluation is: everything `tribo job` has to know about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// The program.
+    pub command: Command,
+    /// Longest time it may take.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "seconds")]
+    pub timeout: Option<Duration>,
+    /// How it gets its parameters.
+    pub params: ParamsFormat,
+    /// Where its answer is.
+    pub result: ResultSource,
+    /// Input decks to fill in.
+    #[serde(default)]
+    pub decks: Vec<Deck>,
+    /// Files and folders of the study folder to copy into the working directory.
+    #[serde(default)]
+    pub copy: Vec<PathBuf>,
+    /// Files and folders of the study folder to link there.
+    #[serde(default)]
+    pub link: Vec<PathBuf>,
+    /// Additions to the environment.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Bytes kept of each of standard output and standard error: this many from the start, a sixteenth of it from the end.
+    pub capture: u64,
+    /// The exit code that means "try again later", EX_TEMPFAIL by default.
+    pub retry_exit_code: i32,
+    /// The exit code that means "this point is not allowed", EX_DATAERR by default.
+    pub infeasible_exit_code: i32,
+}
+
+/// A program. `{params}`, `{result}`, `{dir}`, `{trial}` and `{attempt}` are filled in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// Program and arguments, no shell. Words that name a file of the study folder become its absolute path.
+    Argv(Vec<String>),
+    /// One line for `sh -c`.
+    Shell(String),
+}
+
+/// How parameters reach the program. The environment has TRIBO_PARAMS and, for each scalar, TRIBO_X_NAME always.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ParamsFormat {
+    /// `params.json`: an object of names.
+    Json,
+    /// Dakota's standard format.
+    Dakota,
+    /// Dakota's aprepro format.
+    Aprepro,
+}
+
+/// Where the answer is found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum ResultSource {
+    /// A JSON file: a number, or an object with the number under `key`, or `"fail": reason`, or `"feasible": false`.
+    Json {
+        /// Name in the working directory.
+        file: String,
+        /// The member that is the objective.
+        key: String,
+    },
+    /// Dakota's results file: the first number, or a line that begins with `fail`.
+    Dakota {
+        /// Name in the working directory.
+        file: String,
+    },
+    /// The last number on standard output.
+    Stdout,
+    /// A regular expression whose first group is the number.
+    Regex {
+        /// Name in the working directory; None is standard output.
+        file: Option<String>,
+        /// The expression.
+        pattern: String,
+        /// Which match counts.
+        occurrence: Occurrence,
+    },
+    /// A cell of a CSV file.
+    Csv {
+        /// Name in the working directory.
+        file: String,
+        /// Name of the column in the header.
+        column: String,
+        /// Which row counts.
+        row: Occurrence,
+    },
+}
+
+/// Which of several matches or rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Occurrence {
+    /// There must be exactly one.
+    Only,
+    /// The first.
+    First,
+    /// The last.
+    Last,
+    /// The n-th, from 1.
+    Nth(usize),
+}
+
+/// An input deck with `{{name}}` and `{{name | %12.5e}}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deck {
+    /// The template, in the study folder.
+    pub template: PathBuf,
+    /// The name it gets in the working directory.
+    pub to: PathBuf,
+    /// What opens and closes a field, `{{` and `}}` unless the deck needs those itself.
+    pub open: String,
+    /// See `open`.
+    pub close: String,
+}
+
+/// Attempts after the first, by what went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retries {
+    /// The program said so (exit code 75).
+    pub transient: u32,
+    /// The machine's or the scheduler's fault: lost, preempted, node failure, could not start.
+    pub infrastructure: u32,
+    /// The program failed.
+    pub failed: u32,
+    /// It ran into a time limit.
+    pub timeout: u32,
+    /// It ran out of memory.
+    pub memory: u32,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Retries { transient: 2, infrastructure: 3, failed: 0, timeout: 0, memory: 0 }
+    }
+}
+
+/// Which attempt folders are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// All.
+    All,
+    /// Those of attempts that gave no value.
+    Failed,
+    /// None.
+    None,
+}
+
+/// Durations as seconds in JSON.
+mod seconds {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::time::Duration;
+
+    pub(super) fn serialize<S: Serializer>(duration: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+        match duration {
+            Some(duration) => to.serialize_some(&duration.as_secs_f64()),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        let seconds = Option::<f64>::deserialize(from)?;
+        seconds.map(|s| Duration::try_from_secs_f64(s).map_err(serde::de::Error::custom)).transpose()
+    }
+}

@@ -1,0 +1,2 @@
+//! The one loop: asks for points, keeps workers busy, takes answers in.
+pub mod clock;

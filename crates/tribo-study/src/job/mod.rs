@@ -1,0 +1,162 @@
+//! What runs inside a job: `tribo job`, the same under a local process, SLURM and PBS.
+//!
+//! The driver leaves `job.json` ([`Spec`]) and `params.json` in the attempt's folder. The job claims the attempt, runs the
+//! command, and leaves `result.json` ([`Answer`]), which it also links into the spool. The two types here are the whole
+//! contract between driver and job; both are versioned and additive.
+
+use crate::config::Evaluation;
+use crate::tag::{AttemptId, Tag};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Version of `job.json` and `result.json`.
+pub const JOB_VERSION: u32 = 1;
+
+/// Name of the specification in the attempt's folder.
+pub const SPEC_FILE: &str = "job.json";
+/// Name of the parameters in the attempt's folder, always there, whatever format the command wants.
+pub const PARAMS_FILE: &str = "params.json";
+/// Name of the answer in the attempt's folder.
+pub const ANSWER_FILE: &str = "result.tribo.json";
+/// Name of the claim: whoever creates it owns the attempt.
+pub const CLAIM_FILE: &str = "claim";
+/// A file that asks the job to stop.
+pub const CANCEL_FILE: &str = "cancel";
+
+/// What a job has to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// [`JOB_VERSION`].
+    pub version: u32,
+    /// The attempt.
+    #[serde(flatten)]
+    pub id: AttemptId,
+    /// Its job name.
+    pub tag: Tag,
+    /// SHA-256 of `params.json`, in hexadecimal.
+    pub params_digest: String,
+    /// The study folder as seen from the attempt's folder (a relative path, so that a study can be moved).
+    pub folder: String,
+    /// What to run.
+    pub evaluation: Evaluation,
+    /// The runner's own time limit for the whole job, if it has one: the job stops the command a little earlier, while it can
+    /// still leave an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_limit_s: Option<f64>,
+}
+
+/// What came of an attempt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// [`JOB_VERSION`].
+    pub version: u32,
+    /// The attempt.
+    #[serde(flatten)]
+    pub id: AttemptId,
+    /// Its job name.
+    pub tag: Tag,
+    /// 0, and one more each time the scheduler restarted the same job.
+    pub incarnation: u32,
+    /// SHA-256 of the parameters it ran with.
+    pub params_digest: String,
+    /// What happened.
+    pub kind: Kind,
+    /// The objective in the user's direction, if `kind` is `ok`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// Why there is no value, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// Other numbers the program gave, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extra: BTreeMap<String, f64>,
+    /// Exit code of the command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Signal that ended the command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// The last lines of standard error, when there is no value.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr_tail: String,
+    /// When the command started, UTC, RFC 3339.
+    pub started: String,
+    /// Seconds the command took.
+    pub wall_s: f64,
+    /// Processor seconds of the command and its children.
+    pub cpu_s: f64,
+    /// Peak memory of the largest process, in bytes.
+    pub max_rss: u64,
+    /// Where it ran.
+    pub host: String,
+}
+
+/// What can come of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A finite value.
+    Ok,
+    /// The program said the point is not allowed.
+    Infeasible,
+    /// The program failed: exit code, signal, no answer, or it said so.
+    Failed,
+    /// The program asked to be tried again (exit code 75).
+    Transient,
+    /// It ran into the study's time limit.
+    Timeout,
+    /// It ran into the scheduler's time limit.
+    Walltime,
+    /// It ran out of memory.
+    Memory,
+    /// It answered with something that is not one finite number.
+    Invalid,
+    /// It could not be started: missing program, deck with unknown names, full disk.
+    Unstarted,
+    /// Someone cancelled it.
+    Cancelled,
+    /// The job found its attempt claimed by another, and did nothing.
+    Duplicate,
+    /// The job vanished without an answer. Never written by a job.
+    Lost,
+    /// The machine or the scheduler ended it: node failure, preemption. Never written by a job.
+    Infrastructure,
+}
+
+impl Kind {
+    /// As it stands in records and listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Ok => "ok",
+            Kind::Infeasible => "infeasible",
+            Kind::Failed => "failed",
+            Kind::Transient => "transient",
+            Kind::Timeout => "timeout",
+            Kind::Walltime => "walltime",
+            Kind::Memory => "memory",
+            Kind::Invalid => "invalid",
+            Kind::Unstarted => "unstarted",
+            Kind::Cancelled => "cancelled",
+            Kind::Duplicate => "duplicate",
+            Kind::Lost => "lost",
+            Kind::Infrastructure => "infrastructure",
+        }
+    }
+}
+
+impl Spec {
+    /// Name of the answer in the spool.
+    pub fn spool_name(id: AttemptId, incarnation: u32) -> String {
+        format!("{id}.i{incarnation}.json")
+    }
+
+    /// The study's time limit, or a little less than the runner's, whichever is shorter.
+    pub fn limit(&self) -> Option<Duration> {
+        let wall = self.wall_limit_s.and_then(|s| Duration::try_from_secs_f64((s - 60.0).max(0.8 * s)).ok());
+        match (self.evaluation.timeout, wall) {
+            (Some(timeout), Some(wall)) => Some(timeout.min(wall)),
+            (timeout, wall) => timeout.or(wall),
+        }
+    }
+}

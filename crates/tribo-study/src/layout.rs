@@ -1,0 +1,114 @@
+//! Where things are: the study file, its store beside it, and what is inside the store.
+//!
+//! ```text
+//! wing.toml                    the study file
+//! wing.tribo/                  the store, private to its owner (mode 0700)
+//!   journal                    the only truth; append-only, one line a record
+//!   lease/000007               one file per epoch; the newest names the driver
+//!   trials/000123/a1/          one attempt: job.json, params.json, claim, started.json, stdout, stderr, result.json, and
+//!                              whatever the command writes: it is the command's working directory
+//!   arrays/TAG.json            which attempts the elements of a job array are
+//!   spool/tmp, done, seen      answers under way, to be taken in, taken in
+//!   requests/                  what other commands ask of a running driver
+//! ```
+//! `study.toml` in a folder is what a command finds when it is given the folder. Paths inside the store are relative in
+//! all records, so a study can be moved.
+
+use crate::tag::{AttemptId, Tag};
+use std::path::{Path, PathBuf};
+
+/// The file a command looks for in a folder.
+pub const STUDY_FILE: &str = "study.toml";
+
+/// The paths of one study.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    file: PathBuf,
+    store: PathBuf,
+}
+
+impl Layout {
+    /// The layout for what a user typed: a study file, a store, or a folder with `study.toml`.
+    pub fn of(path: &Path) -> Layout {
+        let has_extension = |extension: &str| path.extension().is_some_and(|e| e == extension);
+        let file = if has_extension("tribo") {
+            path.with_extension("toml")
+        } else if path.is_dir() {
+            path.join(STUDY_FILE)
+        } else {
+            path.to_owned()
+        };
+        let store = file.with_extension("tribo");
+        Layout { file, store }
+    }
+
+    /// The study file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The folder of the study file: commands and decks are named relative to it.
+    pub fn folder(&self) -> &Path {
+        match self.file.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        }
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Path {
+        &self.store
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> PathBuf {
+        self.store.join("journal")
+    }
+
+    /// The folder of lease files.
+    pub fn lease(&self) -> PathBuf {
+        self.store.join("lease")
+    }
+
+    /// The folder of an attempt.
+    pub fn attempt(&self, id: AttemptId) -> PathBuf {
+        self.trial(id.trial).join(format!("a{}", id.attempt))
+    }
+
+    /// The folder of a trial.
+    pub fn trial(&self, trial: u64) -> PathBuf {
+        self.store.join("trials").join(format!("{trial:06}"))
+    }
+
+    /// The list of the elements of a job array.
+    pub fn array(&self, tag: &Tag) -> PathBuf {
+        self.store.join("arrays").join(format!("{tag}.json"))
+    }
+
+    /// A folder of the spool: `tmp`, `done` or `seen`.
+    pub fn spool(&self, part: &str) -> PathBuf {
+        self.store.join("spool").join(part)
+    }
+
+    /// Requests to a running driver.
+    pub fn requests(&self) -> PathBuf {
+        self.store.join("requests")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_stores_and_folders_name_the_same_study() {
+        let folder = tempfile::tempdir().unwrap();
+        let by_folder = Layout::of(folder.path());
+        assert_eq!(by_folder.file(), folder.path().join("study.toml"));
+        assert_eq!(by_folder, Layout::of(&folder.path().join("study.toml")));
+        assert_eq!(by_folder, Layout::of(&folder.path().join("study.tribo")));
+        assert_eq!(Layout::of(Path::new("wing.toml")).folder(), Path::new("."));
+        let attempt = AttemptId { trial: 7, attempt: 2 };
+        assert!(by_folder.attempt(attempt).ends_with("study.tribo/trials/000007/a2"));
+    }
+}

@@ -1,0 +1,1 @@
+//! Numbers and tables from the journal, for people and for programs.

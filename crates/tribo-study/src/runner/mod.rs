@@ -1,0 +1,140 @@
+//! Where attempts run. A runner has three verbs: submit, poll, cancel. It keeps no state that matters: after a crash, poll
+//! finds by tag whatever was submitted.
+//!
+//! A runner never says that an evaluation succeeded. Only the answer that the job leaves in the spool does. What a runner
+//! knows is negative evidence (the job ended, and how), and it says "I do not know" when the scheduler does not answer.
+
+use crate::job::Kind;
+use crate::tag::{AttemptId, Tag};
+use std::path::PathBuf;
+
+/// One attempt, ready to run: its folder holds `job.json` and `params.json`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// Which attempt.
+    pub id: AttemptId,
+    /// Its job name.
+    pub tag: Tag,
+    /// Its folder, absolute.
+    pub dir: PathBuf,
+    /// Hosts that failed and are to be avoided, if the runner can.
+    pub avoid: Vec<String>,
+}
+
+/// An attempt that was submitted, or may have been.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRef {
+    /// Which attempt.
+    pub id: AttemptId,
+    /// Its job name.
+    pub tag: Tag,
+    /// Its folder, absolute.
+    pub dir: PathBuf,
+    /// The runner's own id, if submission was acknowledged.
+    pub job: Option<String>,
+}
+
+/// What came of submitting one attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Submission {
+    /// Under way, with the runner's id.
+    Accepted(String),
+    /// The scheduler will never accept this: stop and tell the user.
+    Refused(String),
+    /// The scheduler accepts no more for now: run with fewer.
+    Limited(String),
+    /// It was certainly not submitted; try again later.
+    Unavailable(String),
+    /// It may or may not have been submitted: look for the tag before anything else.
+    Ambiguous(String),
+}
+
+/// What the runner sees of one attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sighting {
+    /// Which attempt.
+    pub id: AttemptId,
+    /// The runner's id.
+    pub job: String,
+    /// Its state.
+    pub state: State,
+}
+
+/// State of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// Waiting, with the scheduler's reason if it gives one.
+    Queued(Option<String>),
+    /// Held by a person or a limit, with the reason.
+    Held(String),
+    /// Running, or about to end.
+    Running,
+    /// Stopped for the moment: its clock stands still.
+    Suspended,
+    /// A state this program does not know: treated as active and reported.
+    Unknown(String),
+    /// Over, as the scheduler tells it.
+    Ended(Ending),
+}
+
+/// How a job ended, by the scheduler's account. An answer in the spool outranks it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ending {
+    /// `Kind::Ok` means it ended by itself, so an answer should be there.
+    pub kind: Kind,
+    /// In the scheduler's words.
+    pub reason: String,
+    /// The host it ran on, if known.
+    pub host: Option<String>,
+}
+
+/// The runner could not be asked. Nothing may be concluded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{scheduler} does not answer: {reason}")]
+pub struct Unreachable {
+    /// Which.
+    pub scheduler: &'static str,
+    /// In its words.
+    pub reason: String,
+}
+
+/// Where attempts run.
+pub trait Runner {
+    /// `local`, `slurm`, `pbs` or `simulated`.
+    fn name(&self) -> &'static str;
+
+    /// Submits attempts; the outcomes are in the same order.
+    fn submit(&mut self, attempts: &[Attempt]) -> Vec<Submission>;
+
+    /// Looks at all these jobs at once. A job that is not in the answer was not found, which proves nothing by itself.
+    fn poll(&mut self, jobs: &[JobRef]) -> Result<Vec<Sighting>, Unreachable>;
+
+    /// Asks for an end of these jobs.
+    fn cancel(&mut self, jobs: &[JobRef]) -> Result<(), Unreachable>;
+
+    /// How patient to be with this runner.
+    fn patience(&self) -> Patience;
+
+    /// Waits for at most this long, less if something may have happened. True if the runner has its own way to wait; the
+    /// driver sleeps on its clock otherwise.
+    fn wait(&mut self, _seconds: f64) -> bool {
+        false
+    }
+}
+
+/// Times, in seconds, that suit a runner.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Patience {
+    /// Between two looks at the spool.
+    pub spool: f64,
+    /// Between two polls after a change, and at least.
+    pub poll_min: f64,
+    /// Between two polls when nothing changes.
+    pub poll_max: f64,
+    /// After a job was first missed, until it may be called lost.
+    pub lost: f64,
+    /// After an ambiguous submission, until the tag is given up.
+    pub lookup: f64,
+    /// Whether jobs live on when the driver leaves.
+    pub detachable: bool,
+}

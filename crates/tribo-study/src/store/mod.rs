@@ -1,0 +1,64 @@
+//! The store: journal, lease, attempt folders and spool. Only this module knows the formats on disk.
+//!
+//! The driver sees it as the trait [`Store`], so that it can be tried without a disk and with a failing one.
+
+pub mod record;
+
+use crate::Result;
+use crate::job::{Answer, Spec};
+use crate::tag::AttemptId;
+use record::{Entry, Record};
+use std::path::PathBuf;
+
+/// Who holds the claim on an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// We do now: no job of this attempt will ever run.
+    Taken,
+    /// A job has it: the attempt is running or has run.
+    Held,
+}
+
+/// What another command asks of a running driver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// Cancel one trial; it is told as failed and not tried again.
+    Cancel(u64),
+    /// Cancel all that is under way and stop.
+    CancelAll,
+    /// Stop proposing and detach.
+    Stop,
+}
+
+/// The durable side of a study, as its one driver uses it.
+pub trait Store {
+    /// Adds a record. It is durable after [`Store::sync`] only.
+    fn append(&mut self, record: &Record) -> Result<Entry>;
+
+    /// Makes everything appended durable. An error leaves the journal as it was at the last sync, with the records still to
+    /// be written: call again when there is space. [`crate::Error::TakenOver`] means: stop at once.
+    fn sync(&mut self) -> Result<()>;
+
+    /// Makes the folder of an attempt with `job.json` and `params.json`, and returns it. What was there of an earlier, unsubmitted
+    /// try is replaced. Not synced: a job that finds it incomplete fails as unstarted and is tried again.
+    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<PathBuf>;
+
+    /// The folder of an attempt, absolute.
+    fn dir(&self, id: AttemptId) -> PathBuf;
+
+    /// New answers in the spool, oldest first. Files that are not answers of this study, or not of this owner, are set aside
+    /// and named in the second list.
+    fn harvest(&mut self) -> Result<(Vec<Answer>, Vec<String>)>;
+
+    /// Puts an answer away once its record is durable.
+    fn settle(&mut self, answer: &Answer) -> Result<()>;
+
+    /// Tries to claim an attempt for the driver, so that no job of it can start any more.
+    fn revoke(&mut self, id: AttemptId) -> Result<Claim>;
+
+    /// Removes the folder of an attempt, or its bulky parts.
+    fn discard(&mut self, id: AttemptId, whole: bool) -> Result<()>;
+
+    /// What other commands ask; each request is given once.
+    fn requests(&mut self) -> Result<Vec<Request>>;
+}

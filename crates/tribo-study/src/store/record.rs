@@ -1,0 +1,144 @@
+//! What the journal holds: one record an event. The journal is the only truth; everything else is derived from it.
+//!
+//! Records are JSON objects with a `type`; unknown members are ignored and missing ones have defaults, so that newer and
+//! older programs of the same version read each other. Values are in the user's direction and units. Points are stored
+//! as model coordinates z, from which the input is derived, whatever its length.
+
+use crate::job::Kind;
+use crate::tag::{AttemptId, StudyId, Tag};
+use serde::{Deserialize, Serialize};
+use tribo::trial::Trial;
+
+/// Version of the journal.
+pub const JOURNAL_VERSION: u32 = 1;
+
+/// A record with its place in the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Number of the record, from 0.
+    pub n: u64,
+    /// Epoch of the driver that wrote it.
+    pub epoch: u64,
+    /// Milliseconds since 1970, UTC; for people, nothing depends on it but the wall-time budget.
+    pub ms: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub record: Record,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Record {
+    /// The study was made; always the first record.
+    Created {
+        /// [`JOURNAL_VERSION`].
+        version: u32,
+        /// Its id.
+        study: StudyId,
+        /// The study file as it was.
+        config: String,
+        /// Version of the program.
+        tribo: String,
+    },
+    /// A driver began to work.
+    Opened {
+        /// Its host.
+        host: String,
+        /// Its process.
+        pid: u32,
+        /// Version of the program.
+        tribo: String,
+    },
+    /// The study file changed in parts that do not decide proposals.
+    Configured {
+        /// The study file as it is now.
+        config: String,
+    },
+    /// A point was proposed.
+    Asked {
+        /// As the optimiser has it.
+        trial: Trial,
+    },
+    /// An evaluation made elsewhere was taken in.
+    Imported {
+        /// The trial made of it.
+        trial: u64,
+        /// The point: parameter names and values.
+        point: serde_json::Map<String, serde_json::Value>,
+        /// Its value.
+        value: f64,
+    },
+    /// An attempt is about to be submitted.
+    Intended {
+        /// Which.
+        #[serde(flatten)]
+        id: AttemptId,
+        /// Its job name.
+        tag: Tag,
+    },
+    /// The runner acknowledged it.
+    Submitted {
+        /// Which.
+        #[serde(flatten)]
+        id: AttemptId,
+        /// The runner's id.
+        job: String,
+    },
+    /// The attempt is over.
+    Ended {
+        /// Which.
+        #[serde(flatten)]
+        id: AttemptId,
+        /// How.
+        kind: Kind,
+        /// The objective, if `kind` is `ok`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<f64>,
+        /// Why there is none.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+        /// Seconds it took.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wall_s: Option<f64>,
+        /// Where.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        host: String,
+    },
+    /// The trial's outcome was decided and told to the optimiser.
+    Told {
+        /// The trial.
+        trial: u64,
+        /// Its outcome.
+        #[serde(flatten)]
+        verdict: Verdict,
+    },
+    /// A driver left in good order.
+    Closed {
+        /// Why.
+        why: String,
+    },
+}
+
+/// The outcome of a trial, in the user's direction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Verdict {
+    /// A finite value.
+    Measured {
+        /// It.
+        value: f64,
+    },
+    /// No value, for this reason.
+    Failed {
+        /// For people, beginning with the kind.
+        reason: String,
+    },
+    /// The point is not allowed.
+    Infeasible,
+    /// An answer that is not one finite number.
+    Invalid {
+        /// It.
+        answer: String,
+    },
+}

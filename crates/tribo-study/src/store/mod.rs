@@ -2,6 +2,7 @@
 //!
 //! The driver sees it as the trait [`Store`], so that it can be tried without a disk and with a failing one.
 
+pub mod ledger;
 pub mod record;
 
 use crate::Result;

@@ -1,0 +1,260 @@
+//! The state of a study as its journal tells it: trials, their attempts, what came of them.
+//!
+//! A pure fold over the records. The driver applies each record it appends, a reader applies those it replays, and both
+//! see the same. Records that contradict what came before are refused: a journal that passes its checksums and does not
+//! add up was written by something else.
+
+use super::record::{Entry, JOURNAL_VERSION, Record, Verdict};
+use crate::job::Kind;
+use crate::tag::{AttemptId, StudyId, Tag};
+use std::collections::{BTreeMap, BTreeSet};
+use tribo::trial::Trial;
+
+/// The state of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ledger {
+    /// Its id.
+    pub study: StudyId,
+    /// The study file in force.
+    pub config: String,
+    /// When it was created, ms since 1970.
+    pub created_ms: u64,
+    /// When the last record was written.
+    pub last_ms: u64,
+    /// Number of the next record.
+    pub next: u64,
+    /// Epoch of the last driver.
+    pub epoch: u64,
+    /// Why the last driver left, if it left in good order.
+    pub closed: Option<String>,
+    trials: BTreeMap<u64, TrialState>,
+    /// Trials without an outcome.
+    open: BTreeSet<u64>,
+    /// Trials with an outcome, in the order told, and evaluations taken in from elsewhere.
+    told: Vec<u64>,
+    /// Order of asked, imported and told, for rebuilding the optimiser.
+    events: Vec<Event>,
+}
+
+/// What the optimiser has to be told again, in this order, to be as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// This trial was asked.
+    Asked(u64),
+    /// This trial was made of an evaluation from elsewhere.
+    Imported(u64),
+    /// This trial was told its outcome.
+    Told(u64),
+}
+
+/// A trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialState {
+    /// Where it came from.
+    pub source: Source,
+    /// When it was asked or imported.
+    pub asked_ms: u64,
+    /// Its attempts, in order.
+    pub attempts: Vec<AttemptState>,
+    /// Its outcome.
+    pub verdict: Option<Verdict>,
+    /// When that was told.
+    pub told_ms: u64,
+}
+
+/// Where a trial came from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Source {
+    /// The optimiser proposed it.
+    Asked(Trial),
+    /// It was evaluated elsewhere: parameters by name.
+    Imported(serde_json::Map<String, serde_json::Value>),
+}
+
+/// An attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttemptState {
+    /// Which.
+    pub id: AttemptId,
+    /// Its job name.
+    pub tag: Tag,
+    /// When it was intended.
+    pub intended_ms: u64,
+    /// The runner's id, once acknowledged.
+    pub job: Option<String>,
+    /// When that was.
+    pub submitted_ms: u64,
+    /// How it ended.
+    pub end: Option<End>,
+}
+
+/// The end of an attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct End {
+    /// How.
+    pub kind: Kind,
+    /// The objective, if ok.
+    pub value: Option<f64>,
+    /// Why there is none.
+    pub reason: String,
+    /// Seconds it took, if a job told.
+    pub wall_s: Option<f64>,
+    /// Where, if known.
+    pub host: String,
+    /// When it was recorded.
+    pub ms: u64,
+}
+
+impl Ledger {
+    /// The state after the first record, which must be `Created`. The error says what is wrong.
+    pub fn begin(first: &Entry) -> Result<Ledger, String> {
+        let Record::Created { version, study, config, .. } = &first.record else {
+            return Err("the first record does not create a study".to_owned());
+        };
+        if *version > JOURNAL_VERSION || first.n != 0 {
+            return Err(format!("version {version}, record number {}", first.n));
+        }
+        Ok(Ledger {
+            study: study.clone(),
+            config: config.clone(),
+            created_ms: first.ms,
+            last_ms: first.ms,
+            next: 1,
+            epoch: first.epoch,
+            closed: None,
+            trials: BTreeMap::new(),
+            open: BTreeSet::new(),
+            told: vec![],
+            events: vec![],
+        })
+    }
+
+    /// Takes in the next record. The error says what does not add up; the state is then unchanged.
+    pub fn apply(&mut self, entry: &Entry) -> Result<(), String> {
+        if entry.n != self.next {
+            return Err(format!("record {} where {} was expected", entry.n, self.next));
+        }
+        if entry.epoch < self.epoch {
+            return Err(format!("epoch {} after {}", entry.epoch, self.epoch));
+        }
+        self.change(entry)?;
+        self.next += 1;
+        self.epoch = entry.epoch;
+        self.last_ms = entry.ms;
+        Ok(())
+    }
+
+    fn change(&mut self, entry: &Entry) -> Result<(), String> {
+        let ms = entry.ms;
+        match &entry.record {
+            Record::Created { .. } => return Err("the study is created twice".to_owned()),
+            Record::Opened { .. } => self.closed = None,
+            Record::Configured { config } => self.config.clone_from(config),
+            Record::Asked { trial } => {
+                self.insert(trial.id.0, Source::Asked(trial.clone()), ms)?;
+                self.open.insert(trial.id.0);
+                self.events.push(Event::Asked(trial.id.0));
+            }
+            Record::Imported { trial, point, value } => {
+                self.insert(*trial, Source::Imported(point.clone()), ms)?;
+                let state = self.trial_mut(*trial)?;
+                (state.verdict, state.told_ms) = (Some(Verdict::Measured { value: *value }), ms);
+                self.told.push(*trial);
+                self.events.push(Event::Imported(*trial));
+            }
+            Record::Intended { id, tag } => {
+                let state = self.trial_mut(id.trial)?;
+                if state.verdict.is_some() || id.attempt as usize != state.attempts.len() + 1 {
+                    return Err(format!("attempt {id} is out of turn"));
+                }
+                let attempt = AttemptState {
+                    id: *id,
+                    tag: tag.clone(),
+                    intended_ms: ms,
+                    job: None,
+                    submitted_ms: 0,
+                    end: None,
+                };
+                state.attempts.push(attempt);
+            }
+            Record::Submitted { id, job } => {
+                let attempt = self.attempt_mut(*id)?;
+                (attempt.job, attempt.submitted_ms) = (Some(job.clone()), ms);
+            }
+            Record::Ended { id, kind, value, reason, wall_s, host } => {
+                let attempt = self.attempt_mut(*id)?;
+                if attempt.end.is_some() {
+                    return Err(format!("attempt {id} ends twice"));
+                }
+                let (reason, host) = (reason.clone(), host.clone());
+                attempt.end = Some(End { kind: *kind, value: *value, reason, wall_s: *wall_s, host, ms });
+            }
+            Record::Told { trial, verdict } => {
+                let state = self.trial_mut(*trial)?;
+                if state.verdict.is_some() {
+                    return Err(format!("trial {trial} is told twice"));
+                }
+                (state.verdict, state.told_ms) = (Some(verdict.clone()), ms);
+                self.open.remove(trial);
+                self.told.push(*trial);
+                self.events.push(Event::Told(*trial));
+            }
+            Record::Closed { why } => self.closed = Some(why.clone()),
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, trial: u64, source: Source, ms: u64) -> Result<(), String> {
+        if self.trials.contains_key(&trial) {
+            return Err(format!("trial {trial} is asked twice"));
+        }
+        let state = TrialState { source, asked_ms: ms, attempts: vec![], verdict: None, told_ms: 0 };
+        self.trials.insert(trial, state);
+        Ok(())
+    }
+
+    fn trial_mut(&mut self, trial: u64) -> Result<&mut TrialState, String> {
+        self.trials.get_mut(&trial).ok_or_else(|| format!("trial {trial} was never asked"))
+    }
+
+    fn attempt_mut(&mut self, id: AttemptId) -> Result<&mut AttemptState, String> {
+        let state = self.trial_mut(id.trial)?;
+        let index = (id.attempt as usize).wrapping_sub(1);
+        state.attempts.get_mut(index).ok_or_else(|| format!("attempt {id} was never intended"))
+    }
+
+    /// A trial.
+    pub fn trial(&self, trial: u64) -> Option<&TrialState> {
+        self.trials.get(&trial)
+    }
+
+    /// An attempt.
+    pub fn attempt(&self, id: AttemptId) -> Option<&AttemptState> {
+        self.trials.get(&id.trial)?.attempts.get((id.attempt as usize).wrapping_sub(1))
+    }
+
+    /// All trials, by id.
+    pub fn trials(&self) -> impl ExactSizeIterator<Item = (u64, &TrialState)> {
+        self.trials.iter().map(|(&id, state)| (id, state))
+    }
+
+    /// Trials without an outcome, by id.
+    pub fn open(&self) -> impl ExactSizeIterator<Item = (u64, &TrialState)> {
+        self.open.iter().map(|&id| (id, &self.trials[&id]))
+    }
+
+    /// Trials with an outcome, in the order told.
+    pub fn told(&self) -> impl ExactSizeIterator<Item = (u64, &TrialState)> {
+        self.told.iter().map(|&id| (id, &self.trials[&id]))
+    }
+
+    /// Attempts that were intended and have not ended, of trials without an outcome.
+    pub fn live(&self) -> impl Iterator<Item = &AttemptState> {
+        self.open().flat_map(|(_, trial)| trial.attempts.iter().filter(|attempt| attempt.end.is_none()))
+    }
+
+    /// What the optimiser was asked and told, in order.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+}

@@ -1,2 +1,3 @@
 //! The one loop: asks for points, keeps workers busy, takes answers in.
 pub mod clock;
+pub mod notice;

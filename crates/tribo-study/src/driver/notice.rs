@@ -1,0 +1,132 @@
+//! What a driver tells whoever watches it: a closed list of events, and numbers for a progress bar.
+
+use crate::job::Kind;
+use crate::store::record::Verdict;
+use crate::tag::AttemptId;
+use serde::Serialize;
+
+/// An event of a running study.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Notice {
+    /// The driver has the study and its state.
+    Opened {
+        /// Name of the study.
+        name: String,
+        /// Trials with an outcome so far.
+        told: usize,
+        /// Attempts of an earlier driver that are taken over.
+        adopted: usize,
+        /// What the strategy is and why.
+        strategy: String,
+    },
+    /// An attempt was submitted.
+    Submitted {
+        /// Which.
+        #[serde(flatten)]
+        id: AttemptId,
+        /// The runner's id.
+        job: String,
+    },
+    /// An attempt ended.
+    Ended {
+        /// Which.
+        #[serde(flatten)]
+        id: AttemptId,
+        /// How.
+        kind: Kind,
+        /// Why there is no value.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        reason: String,
+        /// Whether another attempt follows.
+        retried: bool,
+    },
+    /// A trial got its outcome.
+    Told {
+        /// The trial.
+        trial: u64,
+        /// Its outcome.
+        #[serde(flatten)]
+        verdict: Verdict,
+        /// Whether it is the best so far.
+        best: bool,
+    },
+    /// Something a person should know, once.
+    Warning {
+        /// What, and what to do.
+        text: String,
+    },
+    /// Where things stand; comes after every change and at least every few seconds.
+    Progress(Progress),
+    /// The driver leaves.
+    Finished(Finish),
+}
+
+/// Where things stand.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Progress {
+    /// Trials with an outcome.
+    pub told: usize,
+    /// Of those, trials with a value.
+    pub measured: usize,
+    /// Of those, trials that failed, gave an invalid answer, or are not allowed.
+    pub failed: usize,
+    /// Attempts seen running.
+    pub running: usize,
+    /// Attempts submitted and not seen running.
+    pub waiting: usize,
+    /// Workers asked for.
+    pub workers: usize,
+    /// The budget, if it is a number of evaluations.
+    pub evaluations: Option<usize>,
+    /// The best trial and its value, in the user's direction.
+    pub best: Option<(u64, f64)>,
+    /// Seconds since this driver began.
+    pub elapsed_s: f64,
+    /// Seconds until the budget is spent, guessed from this driver's pace.
+    pub left_s: Option<f64>,
+    /// Seconds this driver spent in the optimiser.
+    pub optimiser_s: f64,
+}
+
+/// Why a driver leaves.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum Finish {
+    /// The number of evaluations is spent.
+    Evaluations,
+    /// The wall time is spent.
+    WallTime,
+    /// The target is reached.
+    Target,
+    /// A finite space has no point left.
+    Exhausted,
+    /// Interrupted or asked to stop; this many attempts go on without the driver.
+    Detached {
+        /// Attempts under way.
+        running: usize,
+    },
+    /// Interrupted twice or asked to cancel; everything under way was cancelled.
+    Cancelled,
+    /// Too many evaluations in a row failed.
+    Failures {
+        /// How many.
+        count: usize,
+        /// The last reason.
+        reason: String,
+    },
+}
+
+/// Someone who watches.
+pub trait Observer {
+    /// Takes note.
+    fn notice(&mut self, notice: &Notice);
+}
+
+/// Nobody watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn notice(&mut self, _: &Notice) {}
+}

@@ -3,6 +3,7 @@
 //! The driver sees it as the trait [`Store`], so that it can be tried without a disk and with a failing one.
 
 pub mod ledger;
+pub mod memory;
 pub mod record;
 
 use crate::Result;
@@ -48,7 +49,7 @@ pub trait Store {
     fn dir(&self, id: AttemptId) -> PathBuf;
 
     /// New answers in the spool, oldest first. Files that are not answers of this study, or not of this owner, are set aside
-    /// and named in the second list.
+    /// and named in the second list. An answer is given once; to the next driver again, until it is settled.
     fn harvest(&mut self) -> Result<(Vec<Answer>, Vec<String>)>;
 
     /// Puts an answer away once its record is durable.

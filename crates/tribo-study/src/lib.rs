@@ -17,6 +17,8 @@ pub mod runner;
 
 pub mod store;
 
+pub mod point;
+
 pub mod report;
 
 pub mod driver;

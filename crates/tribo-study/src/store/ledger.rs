@@ -32,6 +32,8 @@ pub struct Ledger {
     open: BTreeSet<u64>,
     /// Trials with an outcome, in the order told, and evaluations taken in from elsewhere.
     told: Vec<u64>,
+    /// Trials that the optimiser proposed.
+    n_asked: usize,
     /// Order of asked, imported and told, for rebuilding the optimiser.
     events: Vec<Event>,
 }
@@ -62,11 +64,23 @@ pub struct TrialState {
     pub told_ms: u64,
 }
 
+impl TrialState {
+    /// Whether a person evaluates it.
+    pub fn is_by_hand(&self) -> bool {
+        matches!(self.source, Source::Asked { by_hand: true, .. })
+    }
+}
+
 /// Where a trial came from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
     /// The optimiser proposed it.
-    Asked(Trial),
+    Asked {
+        /// As the optimiser has it.
+        trial: Trial,
+        /// Whether a person evaluates it: no driver does.
+        by_hand: bool,
+    },
     /// It was evaluated elsewhere: parameters by name.
     Imported(serde_json::Map<String, serde_json::Value>),
 }
@@ -103,6 +117,8 @@ pub struct End {
     pub host: String,
     /// When it was recorded.
     pub ms: u64,
+    /// Number of that record.
+    pub n: u64,
 }
 
 impl Ledger {
@@ -125,6 +141,7 @@ impl Ledger {
             trials: BTreeMap::new(),
             open: BTreeSet::new(),
             told: vec![],
+            n_asked: 0,
             events: vec![],
         })
     }
@@ -150,9 +167,11 @@ impl Ledger {
             Record::Created { .. } => return Err("the study is created twice".to_owned()),
             Record::Opened { .. } => self.closed = None,
             Record::Configured { config } => self.config.clone_from(config),
-            Record::Asked { trial } => {
-                self.insert(trial.id.0, Source::Asked(trial.clone()), ms)?;
+            Record::Asked { trial, by_hand } => {
+                let source = Source::Asked { trial: trial.clone(), by_hand: *by_hand };
+                self.insert(trial.id.0, source, ms)?;
                 self.open.insert(trial.id.0);
+                self.n_asked += 1;
                 self.events.push(Event::Asked(trial.id.0));
             }
             Record::Imported { trial, point, value } => {
@@ -183,11 +202,14 @@ impl Ledger {
             }
             Record::Ended { id, kind, value, reason, wall_s, host } => {
                 let attempt = self.attempt_mut(*id)?;
-                if attempt.end.is_some() {
+                // A job that was given up may answer after all.
+                let given_up = |end: &End| matches!(end.kind, Kind::Lost | Kind::Infrastructure);
+                if attempt.end.as_ref().is_some_and(|end| !given_up(end)) {
                     return Err(format!("attempt {id} ends twice"));
                 }
                 let (reason, host) = (reason.clone(), host.clone());
-                attempt.end = Some(End { kind: *kind, value: *value, reason, wall_s: *wall_s, host, ms });
+                attempt.end =
+                    Some(End { kind: *kind, value: *value, reason, wall_s: *wall_s, host, ms, n: entry.n });
             }
             Record::Told { trial, verdict } => {
                 let state = self.trial_mut(*trial)?;
@@ -251,6 +273,11 @@ impl Ledger {
     /// Attempts that were intended and have not ended, of trials without an outcome.
     pub fn live(&self) -> impl Iterator<Item = &AttemptState> {
         self.open().flat_map(|(_, trial)| trial.attempts.iter().filter(|attempt| attempt.end.is_none()))
+    }
+
+    /// How many trials the optimiser proposed.
+    pub fn n_asked(&self) -> usize {
+        self.n_asked
     }
 
     /// What the optimiser was asked and told, in order.

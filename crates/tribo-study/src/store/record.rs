@@ -59,6 +59,9 @@ pub enum Record {
     Asked {
         /// As the optimiser has it.
         trial: Trial,
+        /// Asked for with `tribo ask`: a person evaluates it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_hand: bool,
     },
     /// An evaluation made elsewhere was taken in.
     Imported {

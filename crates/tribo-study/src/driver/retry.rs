@@ -1,0 +1,163 @@
+//! What follows the end of an attempt: another attempt, or the trial's outcome.
+//!
+//! Each class of failure has its own budget: a node that dies does not use up the attempts of a program that asks to be
+//! tried again. An attempt that the scheduler never acknowledged costs nothing.
+
+use crate::config::Retries;
+use crate::job::Kind;
+use crate::store::ledger::{End, TrialState};
+use crate::store::record::Verdict;
+use crate::tag::Tag;
+
+/// What to do with a trial none of whose attempts is under way.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// Try (again).
+    Attempt,
+    /// Tell the optimiser.
+    Tell(Verdict),
+}
+
+/// Budgets are counted by class.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Transient,
+    Infrastructure,
+    Failed,
+    Timeout,
+    Memory,
+}
+
+fn class(kind: Kind) -> Option<Class> {
+    match kind {
+        Kind::Transient => Some(Class::Transient),
+        Kind::Lost | Kind::Infrastructure => Some(Class::Infrastructure),
+        Kind::Failed | Kind::Unstarted => Some(Class::Failed),
+        Kind::Timeout | Kind::Walltime => Some(Class::Timeout),
+        Kind::Memory => Some(Class::Memory),
+        Kind::Ok | Kind::Infeasible | Kind::Invalid | Kind::Cancelled | Kind::Duplicate => None,
+    }
+}
+
+/// What follows, when every attempt of the trial has ended. `cancelled` says that the user gave the trial up.
+pub fn next(trial: &TrialState, retries: &Retries, cancelled: bool) -> Next {
+    let ends = || trial.attempts.iter().filter_map(|attempt| attempt.end.as_ref().map(|end| (attempt, end)));
+    if let Some(verdict) = ends().find_map(|(_, end)| settled(end)) {
+        return Next::Tell(verdict);
+    }
+    if cancelled {
+        return Next::Tell(Verdict::Failed { reason: "cancelled: on request".to_owned() });
+    }
+    let Some((_, last)) = ends().next_back() else { return Next::Attempt };
+    let failed = || Next::Tell(Verdict::Failed { reason: describe(last) });
+    if trial.attempts.len() >= Tag::ATTEMPTS as usize {
+        return failed();
+    }
+    let budget = match class(last.kind) {
+        Some(Class::Transient) => retries.transient,
+        Some(Class::Infrastructure) => retries.infrastructure,
+        Some(Class::Failed) => retries.failed,
+        Some(Class::Timeout) => retries.timeout,
+        Some(Class::Memory) => retries.memory,
+        // A driver that was told to cancel everything ends attempts, not trials.
+        None if last.reason == DRIVER_STOPPED => return Next::Attempt,
+        None => 0,
+    };
+    let spent =
+        ends().filter(|(attempt, end)| attempt.job.is_some() && class(end.kind) == class(last.kind)).count();
+    if spent as u64 <= u64::from(budget) { Next::Attempt } else { failed() }
+}
+
+/// The reason of attempts cancelled because their driver was interrupted twice.
+pub const DRIVER_STOPPED: &str = "the driver was told to cancel everything";
+
+/// The outcome that one end decides by itself.
+fn settled(end: &End) -> Option<Verdict> {
+    match (end.kind, end.value) {
+        (Kind::Ok, Some(value)) if value.is_finite() => Some(Verdict::Measured { value }),
+        (Kind::Ok, value) => Some(Verdict::Invalid { answer: format!("{value:?}") }),
+        (Kind::Infeasible, _) => Some(Verdict::Infeasible),
+        (Kind::Invalid, _) => Some(Verdict::Invalid { answer: end.reason.clone() }),
+        _ => None,
+    }
+}
+
+fn describe(end: &End) -> String {
+    match end.reason.is_empty() {
+        true => end.kind.name().to_owned(),
+        false => format!("{}: {}", end.kind.name(), end.reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::ledger::{AttemptState, Source};
+    use crate::tag::{AttemptId, StudyId};
+
+    fn trial(ends: &[(Kind, Option<f64>)]) -> TrialState {
+        let attempt = |(index, &(kind, value)): (usize, &(Kind, Option<f64>))| {
+            let id = AttemptId { trial: 3, attempt: index as u32 + 1 };
+            AttemptState {
+                id,
+                tag: Tag::new(&StudyId::from_bits(1), id).unwrap(),
+                intended_ms: 0,
+                job: Some("1".to_owned()),
+                submitted_ms: 0,
+                end: Some(End {
+                    kind,
+                    value,
+                    reason: "why".into(),
+                    wall_s: None,
+                    host: String::new(),
+                    ms: 0,
+                    n: 0,
+                }),
+            }
+        };
+        TrialState {
+            source: Source::Imported(serde_json::Map::new()),
+            asked_ms: 0,
+            attempts: ends.iter().enumerate().map(attempt).collect(),
+            verdict: None,
+            told_ms: 0,
+        }
+    }
+
+    fn after(ends: &[(Kind, Option<f64>)]) -> Next {
+        next(&trial(ends), &Retries::default(), false)
+    }
+
+    fn failed(reason: &str) -> Next {
+        Next::Tell(Verdict::Failed { reason: reason.to_owned() })
+    }
+
+    #[test]
+    fn each_class_has_its_own_budget() {
+        let (lost, transient) = ((Kind::Lost, None), (Kind::Transient, None));
+        assert_eq!(after(&[]), Next::Attempt);
+        assert_eq!(after(&[lost, lost, lost]), Next::Attempt);
+        assert_eq!(after(&[lost, lost, lost, (Kind::Infrastructure, None)]), failed("infrastructure: why"));
+        assert_eq!(after(&[lost, transient, lost, transient]), Next::Attempt);
+        assert_eq!(after(&[transient, transient, lost, transient]), failed("transient: why"));
+        assert_eq!(after(&[(Kind::Failed, None)]), failed("failed: why"));
+        assert_eq!(after(&[(Kind::Walltime, None)]), failed("walltime: why"));
+    }
+
+    #[test]
+    fn a_value_decides_whatever_else_happened() {
+        let measured = Next::Tell(Verdict::Measured { value: 2.5 });
+        assert_eq!(after(&[(Kind::Ok, Some(2.5)), (Kind::Cancelled, None)]), measured);
+        assert_eq!(after(&[(Kind::Infeasible, None)]), Next::Tell(Verdict::Infeasible));
+        assert!(matches!(after(&[(Kind::Ok, Some(f64::NAN))]), Next::Tell(Verdict::Invalid { .. })));
+        assert!(matches!(after(&[(Kind::Ok, None)]), Next::Tell(Verdict::Invalid { .. })));
+    }
+
+    #[test]
+    fn attempts_that_never_reached_the_scheduler_are_free() {
+        let mut state = trial(&[(Kind::Infrastructure, None); 6]);
+        state.attempts.iter_mut().for_each(|attempt| attempt.job = None);
+        assert_eq!(next(&state, &Retries::default(), false), Next::Attempt);
+        assert_eq!(next(&state, &Retries::default(), true), failed("cancelled: on request"));
+    }
+}

@@ -114,6 +114,16 @@ pub enum Error {
         /// The outcome that was refused.
         second: String,
     },
+    /// A recorded trial does not fit the study it is restored into.
+    #[error(
+        "trial {id} cannot be restored: {fault}; restore a study from its own records, all of them, in order"
+    )]
+    Restore {
+        /// The id.
+        id: u64,
+        /// What does not fit.
+        fault: RestoreFault,
+    },
     /// There is no test problem of this name.
     #[error("no test problem is called `{name}`; there are {known}")]
     UnknownProblem {
@@ -137,6 +147,52 @@ pub enum Error {
         dim: usize,
         /// The dimensions it exists in, in words.
         allowed: String,
+    },
+}
+
+/// Why a recorded trial does not fit a study.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestoreFault {
+    /// A later trial is there already.
+    #[error("trial {last}, asked after it, is there already")]
+    Order {
+        /// The largest id so far.
+        last: u64,
+    },
+    /// The study has no such embedding.
+    #[error("its embedding is number {found}, counted from 0, and the study has {count}")]
+    Embedding {
+        /// Number of the embedding.
+        found: usize,
+        /// Embeddings of the study.
+        count: usize,
+    },
+    /// A list of numbers has the wrong length.
+    #[error("its {what} has {found} numbers and the study needs {expected}")]
+    Length {
+        /// Which list.
+        what: &'static str,
+        /// The length the study needs.
+        expected: usize,
+        /// The length it has.
+        found: usize,
+    },
+    /// A number is not one that a study could have written.
+    #[error("its {what} is {value:?}, which no study writes")]
+    Number {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// It was decided on other results than are known now.
+    #[error("it was decided with {recorded} results known and {known} are")]
+    Results {
+        /// Results there were.
+        recorded: usize,
+        /// Results there are.
+        known: usize,
     },
 }
 

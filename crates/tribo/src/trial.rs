@@ -8,13 +8,21 @@
 //!
 //! Values here are the optimiser's own: smaller is better; `space::Direction` has turned the user's around.
 //! A trial keeps what the strategy worked with, model coordinates z and the number of its embedding; the
-//! point in user units is derived from them.
+//! point in user units is derived from them. Now and then it also carries a [`Decision`]: trials and outcomes
+//! together are all that a study needs to go on after an interruption.
 //!
 //! Two orders are defined, and the strategies depend on both: pending trials come in the order they were
 //! asked, finished ones in the order they were told. Cost: O(log n) per ask and tell; iterating over pending
 //! trials costs their number, not that of all trials.
 //!
+//! With the feature `serde` trials and outcomes can be written and read; formats must keep every bit of a number
+//! (serde_json does with its feature `float_roundtrip`).
+//!
 //! Not here: time, attempts, jobs, and anything else of how a trial was evaluated.
+
+mod decision;
+
+pub use decision::{Decision, Ended, Fit};
 
 use crate::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,8 +41,7 @@ impl fmt::Display for TrialId {
 
 /// Why a trial was proposed. Quotas count by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Purpose {
     /// Part of the initial design.
@@ -43,6 +50,8 @@ pub enum Purpose {
     Exploit,
     /// Maximises the posterior variance.
     Explore,
+    /// Evaluated outside the study and added to it.
+    Added,
 }
 
 /// What was proposed.
@@ -57,10 +66,18 @@ pub struct Trial {
     pub z: Vec<f64>,
     /// Why it was proposed.
     pub purpose: Purpose,
+    /// What else was decided when it was asked.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub decision: Option<Decision>,
 }
 
 /// A finite number.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "f64", into = "f64")
+)]
 pub struct Finite(f64);
 
 impl Finite {
@@ -70,8 +87,27 @@ impl Finite {
     }
 }
 
+impl TryFrom<f64> for Finite {
+    type Error = Error;
+
+    fn try_from(value: f64) -> Result<Finite> {
+        if value.is_finite() {
+            Ok(Finite(value))
+        } else {
+            Err(Error::NotFinite { what: "measured value", row: 0, column: 0, value })
+        }
+    }
+}
+
+impl From<Finite> for f64 {
+    fn from(value: Finite) -> f64 {
+        value.get()
+    }
+}
+
 /// What came of a trial.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Outcome {
     /// The objective's value; smaller is better. Made by [`Outcome::measured`].
     Measured(Finite),
@@ -92,10 +128,9 @@ pub enum Outcome {
 impl Outcome {
     /// A measured value if it is finite; NaN and infinities are an invalid answer.
     pub fn measured(value: f64) -> Self {
-        if value.is_finite() {
-            Outcome::Measured(Finite(value))
-        } else {
-            Outcome::Invalid { answer: value.to_string() }
+        match Finite::try_from(value) {
+            Ok(value) => Outcome::Measured(value),
+            Err(_) => Outcome::Invalid { answer: value.to_string() },
         }
     }
 
@@ -247,7 +282,8 @@ mod tests {
     use crate::rng::Stream;
 
     fn trial(id: u64) -> Trial {
-        Trial { id: TrialId(id), embedding: 0, z: vec![id as f64, -1.0], purpose: Purpose::Initial }
+        let z = vec![id as f64, -1.0];
+        Trial { id: TrialId(id), embedding: 0, z, purpose: Purpose::Initial, decision: None }
     }
 
     fn asked(ids: impl IntoIterator<Item = u64>) -> History {

@@ -5,11 +5,12 @@
 //! one begins where mean - κ sd is lowest, away from all optima found, and is judged by its own best value. All data stay
 //! in the model.
 //!
-//! A proposal is made on the posterior that also knows of the pending points, hallucinated at their means, and of the
-//! points that gave no value. Those count as no better than the middle result: at their means, where the model expects
-//! much of them, the search would return to them for ever. The fit of the model sees neither. That posterior is kept
-//! between the asks of a burst and grows by one point per proposal.
+//! What an arm knows is changed by events alone: a trial asked, an outcome told. Proposing changes nothing but what can
+//! be made again (`model`, `draft`, `ahead`), so a proposal that fails or is not used leaves no trace, and the same
+//! events give the same proposals whether they come from a running study or from its records.
 
+use super::ahead::{Ahead, Pending};
+use super::fitted::Fitted;
 use super::model::Model;
 use super::settings::{Acquisition, Design, Maximizer, Settings};
 use super::trust::TrustRegion;
@@ -20,11 +21,11 @@ use crate::acquisition::{
 };
 use crate::design::Sobol;
 use crate::embed::Embedding;
-use crate::error::Result;
+use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
 use crate::surrogate::Posterior;
 use crate::surrogate::watch::Watch;
-use crate::trial::Purpose;
+use crate::trial::{Decision, Ended, Purpose, Trial};
 use faer::Mat;
 use std::collections::BTreeMap;
 
@@ -59,14 +60,10 @@ pub(super) struct Arm {
     own: Vec<usize>,
     /// The best few results of all, best first.
     leaders: Vec<usize>,
-    /// The middle one of all values when the model was last fitted.
-    middle: f64,
-    /// The lowest mean at a pending point of the current search, as the model sees it.
-    promised: f64,
     /// Points that gave no value.
     barren: Vec<Vec<f64>>,
-    /// Points without an outcome and the search they belong to, by trial.
-    pending: BTreeMap<u64, (Vec<f64>, usize)>,
+    /// Points without an outcome, by trial, which is the order they were asked in.
+    pending: BTreeMap<u64, Pending>,
     /// Design points handed out.
     n_designed: usize,
     region: TrustRegion,
@@ -74,9 +71,24 @@ pub(super) struct Arm {
     search: usize,
     /// Best points of the searches that are over.
     optima: Vec<Vec<f64>>,
+    /// The last fit that a trial was asked with.
+    fitted: Option<Fitted>,
+    /// Results there were when the model was last used for a trial: they need not be asked whether they fit into it.
+    n_accepted: usize,
+    /// Points that were pending when the model was first used for a trial since anything was told; None if it was not.
+    n_at_once: Option<usize>,
+    /// The model of `fitted`, made when it is needed.
     model: Option<Model>,
-    /// The model with pending and barren points hallucinated; None after anything was told.
-    ahead: Option<Box<dyn Posterior>>,
+    /// A fit that no trial was asked with yet.
+    draft: Option<Model>,
+    /// The posterior that proposals are made on; None after anything was told.
+    ahead: Option<Ahead>,
+}
+
+/// A point of the unit cube, and what was decided on the way to it.
+pub(super) struct Proposal {
+    pub(super) u: Vec<f64>,
+    pub(super) decision: Option<Decision>,
 }
 
 impl Arm {
@@ -95,15 +107,17 @@ impl Arm {
             best: f64::INFINITY,
             own: vec![],
             leaders: vec![],
-            middle: f64::INFINITY,
-            promised: f64::INFINITY,
             barren: vec![],
             pending: BTreeMap::new(),
             n_designed: 0,
             region: TrustRegion::new(),
             search: 0,
             optima: vec![],
+            fitted: None,
+            n_accepted: 0,
+            n_at_once: None,
             model: None,
+            draft: None,
             ahead: None,
         })
     }
@@ -129,27 +143,88 @@ impl Arm {
         (0..z.len()).map(|k| ((z[k] - self.low[k]) / (self.high[k] - self.low[k])).clamp(0.0, 1.0)).collect()
     }
 
-    /// Takes note of a proposal.
-    pub(super) fn asked(&mut self, id: u64, u: Vec<f64>) -> Result<()> {
-        if let Some(ahead) = &mut self.ahead {
-            let mean = ahead.predict(Mat::from_fn(1, u.len(), |_, k| u[k]).as_ref())?.mean[0];
-            self.promised = self.promised.min(mean);
-            if ahead.observe(&u, mean).is_err() {
-                self.ahead = None;
+    /// Takes note of a trial asked at `u`.
+    pub(super) fn asked(&mut self, trial: &Trial, u: Vec<f64>) {
+        let fitted = match trial.decision.as_ref().and_then(|decision| decision.fit.as_ref()) {
+            Some(_) => {
+                self.model = self.draft.take();
+                self.model.as_ref().map(|model| model.fitted().clone())
             }
+            None => None,
+        };
+        self.note(trial, u, fitted);
+    }
+
+    /// Takes note of a trial asked at `u` by an earlier process. An error changes nothing.
+    pub(super) fn restored(&mut self, trial: &Trial, u: Vec<f64>) -> Result<()> {
+        let mut fitted = None;
+        if let Some(decision) = &trial.decision {
+            let (recorded, known) = (decision.results, self.values.len());
+            // A search ends at its best result.
+            if recorded != known || (decision.ended.is_some() && self.own.is_empty()) {
+                let fault = RestoreFault::Results { recorded, known };
+                return Err(Error::Restore { id: trial.id.0, fault });
+            }
+            let from_record = |fit| Fitted::from_record(fit, known, self.low.len(), &self.settings, trial.id);
+            fitted = decision.fit.as_ref().map(from_record).transpose()?;
         }
-        self.pending.insert(id, (u, self.search));
+        (self.ahead, self.draft) = (None, None);
+        if fitted.is_some() {
+            self.model = None;
+        }
+        self.note(trial, u, fitted);
         Ok(())
+    }
+
+    /// What a trial asked at `u` changes, with the fit made for it.
+    fn note(&mut self, trial: &Trial, u: Vec<f64>, fitted: Option<Fitted>) {
+        self.fitted = fitted.or(self.fitted.take());
+        match trial.purpose {
+            Purpose::Initial => self.n_designed += 1,
+            Purpose::Exploit | Purpose::Explore => {
+                self.n_accepted = self.values.len();
+                self.n_at_once.get_or_insert(self.pending.len());
+            }
+            Purpose::Added => self.look_again(),
+        }
+        if let Some(ended) = trial.decision.as_ref().and_then(|decision| decision.ended) {
+            self.begin_search(ended);
+        }
+        if let Some(ahead) = &mut self.ahead {
+            ahead.take_in(&u, true);
+        }
+        let is_added = trial.purpose == Purpose::Added;
+        self.pending.insert(trial.id.0, Pending { u, search: self.search, is_added });
+    }
+
+    /// Ends the current local search and begins the next.
+    fn begin_search(&mut self, ended: Ended) {
+        if let (Ended::AtOptimum, Some(&best)) = (ended, self.own.first()) {
+            self.optima.push(self.points[best].clone());
+        }
+        self.search += 1;
+        self.own.clear();
+        self.region = TrustRegion::local();
+        if let Some(ahead) = &mut self.ahead {
+            ahead.begin_search();
+        }
     }
 
     /// Takes note of an outcome: a value, or none.
     pub(super) fn told(&mut self, id: u64, value: Option<f64>) {
-        let Some((u, search)) = self.pending.remove(&id) else { return };
+        let Some(Pending { u, search, is_added }) = self.pending.remove(&id) else { return };
         match value {
+            // It says nothing about how the local search is going, so the trust region stays as it is; and it does for
+            // the model what a design point would have done.
+            Some(value) if is_added => {
+                self.record(u, value, true);
+                self.n_designed += 1;
+            }
             Some(value) => {
                 if search == self.search && !self.is_designing() {
                     // By more than a thousandth of what separates the best result from the middle one.
-                    let worthwhile = 1e-3 * (self.middle - self.best).max(0.0);
+                    let middle = self.fitted.as_ref().map_or(f64::INFINITY, |fitted| fitted.middle);
+                    let worthwhile = 1e-3 * (middle - self.best).max(0.0);
                     let improved =
                         self.own.first().is_none_or(|&best| value < self.values[best] - worthwhile);
                     self.region.told(improved, self.low.len(), self.pending.len());
@@ -158,20 +233,12 @@ impl Arm {
             }
             None => self.barren.push(u),
         }
-        self.ahead = None;
+        self.look_again();
     }
 
-    /// Takes note of an evaluation made elsewhere. It says nothing about how the local search is going, so the trust
-    /// region stays as it is; and it does for the model what a design point would have done.
-    pub(super) fn added(&mut self, u: Vec<f64>, value: Option<f64>) {
-        match value {
-            Some(value) => {
-                self.record(u, value, true);
-                self.n_designed += 1;
-            }
-            None => self.barren.push(u),
-        }
-        self.ahead = None;
+    /// Something changed that the next proposal must know of.
+    fn look_again(&mut self) {
+        (self.n_at_once, self.draft, self.ahead) = (None, None, None);
     }
 
     /// Keeps a result, among the best of the current search if it is one of its own.
@@ -198,7 +265,7 @@ impl Arm {
     }
 
     /// The next point of the design.
-    pub(super) fn design_point(&mut self, id: u64) -> Result<Vec<f64>> {
+    pub(super) fn design_point(&self, id: u64) -> Result<Vec<f64>> {
         let mut u = vec![0.0; self.low.len()];
         match self.settings.initial.design {
             Design::Sobol => self.sobol.point(self.n_designed as u64, &mut u)?,
@@ -207,7 +274,6 @@ impl Arm {
                 u.iter_mut().for_each(|u| *u = stream.uniform());
             }
         }
-        self.n_designed += 1;
         Ok(u)
     }
 
@@ -223,23 +289,41 @@ impl Arm {
         n_asked: usize,
         purpose: Purpose,
         watch: &dyn Watch,
-    ) -> Result<Vec<f64>> {
+    ) -> Result<Proposal> {
         self.prepare(watch)?;
-        let (Some(model), Some(ahead)) = (&self.model, &self.ahead) else {
-            return Ok(self.random_point(&mut Stream::new(self.seed, "no model", id)));
+        let (Some(model), Some(ahead)) = (self.draft.as_ref().or(self.model.as_ref()), &self.ahead) else {
+            return Err(Error::Empty { what: "model of the embedding" });
         };
+        let (u, ended) = self.maximise(model, ahead, id, n_asked, purpose, watch)?;
+        let fit = self.draft.as_ref().map(|model| model.fitted().to_record());
+        let decided = fit.is_some() || ended.is_some();
+        let decision = decided.then_some(Decision { results: self.values.len(), fit, ended });
+        Ok(Proposal { u, decision })
+    }
+
+    /// The best point, and where the current local search ended if it did.
+    fn maximise(
+        &self,
+        model: &Model,
+        ahead: &Ahead,
+        id: u64,
+        n_asked: usize,
+        purpose: Purpose,
+        watch: &dyn Watch,
+    ) -> Result<(Vec<f64>, Option<Ended>)> {
+        let posterior = ahead.posterior();
         let mut stream = Stream::new(self.seed, "maximise", id);
         let d = self.low.len();
         // Many workers search the whole cube: in a small box most of them would look at the same spot.
         let local =
             self.settings.trust_region && purpose == Purpose::Exploit && self.pending.len() < MANY_PENDING;
         if local && self.own.is_empty() {
-            return self.new_start(model, &**ahead, &mut stream);
+            return Ok((self.new_start(model, posterior, &mut stream)?, None));
         }
         let rows = if local { &self.own } else { &self.leaders };
         let incumbents = Mat::from_fn(rows.len(), d, |i, k| self.points[rows[i]][k]);
         let lowest = model.warp(self.values[rows[0]]);
-        let function = self.function(model, &**ahead, &incumbents, lowest, n_asked, purpose, id)?;
+        let function = self.function(model, ahead, &incumbents, lowest, n_asked, purpose, id)?;
         let centre: Vec<f64> = (0..d).map(|k| incumbents[(0, k)]).collect();
         let (low, high) = match local {
             true => self.region.sides(&centre, |k| model.length_scale(k)),
@@ -248,45 +332,47 @@ impl Arm {
         let found = match &self.settings.maximizer {
             Maximizer::Gradient(search) => {
                 // More candidates while they are cheap: their cost grows with the square of the results.
-                let factor = (CHEAP_RESULTS / ahead.n_observations().max(1)).clamp(1, 4);
+                let factor = (CHEAP_RESULTS / posterior.n_observations().max(1)).clamp(1, 4);
                 let candidates = search.candidates * factor;
                 let search =
                     Search { candidates, evaluations: search.evaluations + candidates, ..search.clone() };
-                maximise(&*function, &**ahead, &low, &high, incumbents.as_ref(), &search, &mut stream, watch)?
+                maximise(
+                    &*function,
+                    posterior,
+                    &low,
+                    &high,
+                    incumbents.as_ref(),
+                    &search,
+                    &mut stream,
+                    watch,
+                )?
             }
             Maximizer::Cmaes(search) => {
                 // The paper's start: a random mixture of the best point and a uniform one.
                 let weight = stream.uniform();
                 let start: Vec<f64> =
                     (0..d).map(|k| weight * incumbents[(0, k)] + (1.0 - weight) * stream.uniform()).collect();
-                maximise_cmaes(&*function, &**ahead, &low, &high, &start, search, &mut stream, watch)?
+                maximise_cmaes(&*function, posterior, &low, &high, &start, search, &mut stream, watch)?
             }
         };
         let hopeless = self.settings.acquisition == Acquisition::LogEi && found.value < PROMISE.ln();
         let repeated =
             self.search > 0 && self.optima.iter().any(|other| model.distance(&centre, other) < 0.7);
         if local && (self.region.has_collapsed() || hopeless || repeated) {
-            let start = self.new_start(model, &**ahead, &mut stream)?;
-            if !repeated {
-                self.optima.push(centre);
-            }
-            self.search += 1;
-            self.own.clear();
-            self.promised = f64::INFINITY;
-            self.region = TrustRegion::local();
-            return Ok(start);
+            let ended = if repeated { Ended::AtKnownOptimum } else { Ended::AtOptimum };
+            return Ok((self.new_start(model, posterior, &mut stream)?, Some(ended)));
         }
-        Ok(found.x)
+        Ok((found.x, None))
     }
 
     /// Where the next local search begins: lowest mean - κ sd among random points a length scale or more away from the
     /// optima found, κ = 1, 2, 3 in turn. The search's own later starts, while the first is pending, differ by the
     /// hallucinated variance.
-    fn new_start(&self, model: &Model, ahead: &dyn Posterior, stream: &mut Stream) -> Result<Vec<f64>> {
+    fn new_start(&self, model: &Model, posterior: &dyn Posterior, stream: &mut Stream) -> Result<Vec<f64>> {
         let d = self.low.len();
         let kappa = (1 + self.search % 3) as f64;
         let points = Mat::from_fn(START_POINTS, d, |_, _| stream.uniform());
-        let prediction = ahead.predict(points.as_ref())?;
+        let prediction = posterior.predict(points.as_ref())?;
         let mut best = (f64::INFINITY, 0);
         for i in 0..START_POINTS {
             let point: Vec<f64> = (0..d).map(|k| points[(i, k)]).collect();
@@ -299,46 +385,40 @@ impl Arm {
         Ok((0..d).map(|k| points[(best.1, k)]).collect())
     }
 
-    /// Brings the model and the posterior ahead of it up to date.
+    /// Brings the model and the posterior ahead of it up to date. An error leaves what was there.
     fn prepare(&mut self, watch: &dyn Watch) -> Result<()> {
-        let behind = self.model.is_none() || self.ahead.is_none();
-        if !behind {
+        if self.ahead.is_some() {
             return Ok(());
         }
-        let last = self.model.take();
-        let model = Model::refresh(
-            last,
-            &self.settings,
-            &self.points,
-            &self.values,
-            self.spacing(),
-            self.seed,
-            watch,
-        )?;
-        if model.is_fresh() {
-            let mut sorted = self.values.clone();
-            let (_, middle, _) = sorted.select_nth_unstable_by(self.values.len() / 2, f64::total_cmp);
-            self.middle = *middle;
+        if self.draft.is_none() && !self.update_model(watch)? {
+            let (settings, last) = (&self.settings, self.fitted.as_ref());
+            let (points, values) = (&self.points, &self.values);
+            self.draft = Some(Model::fit(settings, points, values, last, self.spacing(), self.seed, watch)?);
         }
-        let pending: Vec<&(Vec<f64>, usize)> = self.pending.values().collect();
-        let x = Mat::from_fn(pending.len(), self.low.len(), |i, k| pending[i].0[k]);
-        let means = model.posterior().predict(x.as_ref())?.mean;
-        self.promised = f64::INFINITY;
-        for ((_, search), &mean) in pending.iter().zip(&means) {
-            if *search == self.search {
-                self.promised = self.promised.min(mean);
-            }
+        if let Some(model) = self.draft.as_ref().or(self.model.as_ref()) {
+            let pending: Vec<&Pending> = self.pending.values().collect();
+            let n_at_once = self.n_at_once.unwrap_or(pending.len());
+            self.ahead = Some(Ahead::new(model, &pending, n_at_once, &self.barren, self.search)?);
         }
-        let mut ahead = model.posterior().hallucinate(x.as_ref())?;
-        let middle = model.warp(self.middle);
-        for u in &self.barren {
-            let mean = ahead.predict(Mat::from_fn(1, u.len(), |_, k| u[k]).as_ref())?.mean[0];
-            // A point so close to others that it cannot be taken in is known well enough.
-            ahead.observe(u, mean.max(middle)).ok();
-        }
-        self.ahead = Some(ahead);
-        self.model = Some(model);
         Ok(())
+    }
+
+    /// Takes new results into the model; false if it has to be fitted.
+    fn update_model(&mut self, watch: &dyn Watch) -> Result<bool> {
+        let Some(fitted) = &self.fitted else { return Ok(false) };
+        let (points, values, spacing) = (&self.points, &self.values, self.spacing());
+        if values.len() > self.n_accepted && fitted.is_outgrown(values.len(), &self.settings) {
+            return Ok(false);
+        }
+        let mut model = match self.model.take() {
+            Some(model) => model,
+            None => Model::again(fitted, &self.settings, points, values, self.seed, watch)?,
+        };
+        if !model.take_in(points, values, self.n_accepted, spacing) {
+            return Ok(false);
+        }
+        self.model = Some(model);
+        Ok(true)
     }
 
     /// How close two points of the model may be: 2e-3 of the cube, less when the search has become local.
@@ -350,7 +430,7 @@ impl Arm {
     fn function(
         &self,
         model: &Model,
-        ahead: &dyn Posterior,
+        ahead: &Ahead,
         incumbents: &Mat<f64>,
         lowest: f64,
         n_asked: usize,
@@ -365,7 +445,7 @@ impl Arm {
         let measured = means.iter().copied().fold(f64::INFINITY, f64::min).max(lowest);
         // A pending point counts as measured at its mean. Without it the improvement already under way would be
         // promised again, and the proposals of a burst would crowd around the first.
-        let best = measured.min(self.promised);
+        let best = measured.min(ahead.promised());
         Ok(match self.settings.acquisition {
             Acquisition::LogEi => Box::new(LogExpectedImprovement { best }),
             Acquisition::Ei => Box::new(ExpectedImprovement { best }),
@@ -384,7 +464,7 @@ impl Arm {
                         set[(i, k)] = point.map_or_else(|| stream.uniform(), |p| self.points[p][k]);
                     }
                 }
-                Box::new(KnowledgeGradient::new(ahead, set.as_ref(), model.noise_var())?)
+                Box::new(KnowledgeGradient::new(ahead.posterior(), set.as_ref(), model.noise_var())?)
             }
         })
     }

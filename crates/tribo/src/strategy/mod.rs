@@ -16,8 +16,10 @@
 //!
 //! [`History`]: crate::trial::History
 
+mod ahead;
 mod arm;
 mod auto;
+mod fitted;
 mod model;
 mod quota;
 mod settings;

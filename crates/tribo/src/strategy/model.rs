@@ -2,11 +2,17 @@
 //!
 //! Coordinates are those of the unit cube of the model's box; values are seen through a `Warp` that stays as it is
 //! between fits, so that an update means the same as a fit with the hyper-parameters held.
+//!
+//! A model is a function of its `Fitted` and the results in the order told: [`Model::again`] and [`Model::take_in`] lead
+//! to the same bits whether the results came one by one or all at once after a restart.
 
+use super::fitted::{Fitted, Noise};
 use super::settings::{InducingPoints, Process, Settings};
 use super::warp::Warp;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::surrogate::Posterior;
+use crate::surrogate::data::Data;
+use crate::surrogate::exact::ExactPosterior;
 use crate::surrogate::hyper::{Hyperparameters, Mean, Prior, Priors, Ranges};
 use crate::surrogate::inducing::Inducing;
 use crate::surrogate::train::{ExactGp, Report, SparseGp, Training};
@@ -16,79 +22,94 @@ use faer::Mat;
 /// A fitted model and what it has seen.
 pub(super) struct Model {
     posterior: Box<dyn Posterior>,
-    hyper: Hyperparameters,
-    noise: Noise,
-    warp: Warp,
+    fitted: Fitted,
     /// The points it was given; the others are too close to one of these.
     kept: Vec<Vec<f64>>,
+    /// How many of them the fit was given.
+    n_kept_by_fit: usize,
     /// Results it has taken in.
     n_seen: usize,
-    /// Results there were at the last fit.
-    n_fitted: usize,
 }
 
 impl Model {
-    /// Takes in what is new: by updates while the schedule allows, else by a fit that starts from the last one.
-    pub(super) fn refresh(
-        last: Option<Model>,
+    /// The model of a fit made before, as it was right after that fit.
+    pub(super) fn again(
+        fitted: &Fitted,
         settings: &Settings,
         points: &[Vec<f64>],
         values: &[f64],
-        spacing: f64,
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Model> {
-        if let Some(mut model) = last {
-            let due = match model.n_fitted {
-                n if n < settings.refit_always_until => n + 1,
-                n => (n as f64 * settings.refit_growth).floor() as usize + 1,
-            };
-            if values.len() < due || values.len() == model.n_seen {
-                let mut kept = true;
-                for i in model.n_seen..values.len() {
-                    // A point too close to another asks for a fit, which decides which of the two is kept.
-                    kept = kept
-                        && !model.too_close(&points[i], spacing)
-                        && model.posterior.observe(&points[i], model.warp.apply(values[i])).is_ok();
-                    model.kept.push(points[i].clone());
-                }
-                if kept {
-                    model.n_seen = values.len();
-                    return Ok(model);
-                }
-            }
-            return Model::fit(settings, points, values, Some(&model), spacing, seed, watch);
-        }
-        Model::fit(settings, points, values, None, spacing, seed, watch)
-    }
-
-    fn too_close(&self, point: &[f64], spacing: f64) -> bool {
-        self.noise == Noise::None && is_close(point, &self.kept, spacing)
-    }
-
-    /// Fits hyper-parameters under each candidate warp, without noise and with, and keeps the most likely.
-    fn fit(
-        settings: &Settings,
-        points: &[Vec<f64>],
-        values: &[f64],
-        last: Option<&Model>,
-        spacing: f64,
-        seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<Model> {
-        let d = points[0].len();
-        let rows = match last {
-            Some(model) if model.noise == Noise::None => thin(points, values, spacing),
-            _ => (0..values.len()).collect(),
-        };
-        let (n_seen, all) = (values.len(), values);
-        let values: Vec<f64> = rows.iter().map(|&i| all[i]).collect();
+        let n_seen = fitted.n_results;
+        let rows = thin(&points[..n_seen], &values[..n_seen], fitted.spacing);
         let kept: Vec<Vec<f64>> = rows.iter().map(|&i| points[i].clone()).collect();
-        let x = Mat::from_fn(kept.len(), d, |i, k| kept[i][k]);
-        let mut best: Option<(f64, Model)> = None;
+        let x = matrix(&kept);
+        let y: Vec<f64> = rows.iter().map(|&i| fitted.warp.apply(values[i])).collect();
+        let posterior: Box<dyn Posterior> =
+            match process(settings, x.ncols(), y.len(), fitted.noise, None, seed) {
+                Gp::Exact(gp) => {
+                    Box::new(ExactPosterior::new(&Data::new(x.as_ref(), &y)?, &fitted.hyper, gp.mean)?)
+                }
+                Gp::Sparse(gp) => {
+                    let chosen_at = fitted.chosen_at.as_ref().unwrap_or(&fitted.hyper);
+                    Box::new(gp.condition(x.as_ref(), &y, &fitted.hyper, chosen_at, watch)?)
+                }
+            };
+        let n_kept_by_fit = kept.len();
+        Ok(Model { posterior, fitted: fitted.clone(), kept, n_kept_by_fit, n_seen })
+    }
+
+    /// Takes in what is new; false if a fit is needed instead, and this model is of no more use. The first `n_accepted`
+    /// results were found fit to be taken in before.
+    pub(super) fn take_in(
+        &mut self,
+        points: &[Vec<f64>],
+        values: &[f64],
+        n_accepted: usize,
+        spacing: f64,
+    ) -> bool {
+        for i in n_accepted.min(self.n_seen)..values.len() {
+            // A point too close to another asks for a fit, which decides which of the two is kept.
+            let earlier = &self.kept[..self.n_kept_by_fit + i - self.fitted.n_results];
+            if i >= n_accepted && self.fitted.noise == Noise::None && is_close(&points[i], earlier, spacing) {
+                return false;
+            }
+            if i >= self.n_seen {
+                if self.posterior.observe(&points[i], self.fitted.warp.apply(values[i])).is_err() {
+                    return false;
+                }
+                self.kept.push(points[i].clone());
+                self.n_seen += 1;
+            }
+        }
+        true
+    }
+
+    /// Fits hyper-parameters under each candidate warp, without noise and with, and keeps the most likely. Starts from
+    /// the last fit, if there is one.
+    pub(super) fn fit(
+        settings: &Settings,
+        points: &[Vec<f64>],
+        values: &[f64],
+        last: Option<&Fitted>,
+        spacing: f64,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Model> {
+        if values.is_empty() {
+            return Err(Error::Empty { what: "results of the model" });
+        }
+        let spacing = if last.is_some_and(|last| last.noise == Noise::None) { spacing } else { 0.0 };
+        let rows = thin(points, values, spacing);
+        let (n_seen, middle) = (values.len(), middle(values));
+        let values: Vec<f64> = rows.iter().map(|&i| values[i]).collect();
+        let kept: Vec<Vec<f64>> = rows.iter().map(|&i| points[i].clone()).collect();
+        let x = matrix(&kept);
+        let mut best: Option<(f64, Box<dyn Posterior>, Fitted)> = None;
         let noises = match last {
             // Whether there is noise is asked anew now and then only: it doubles the work.
-            Some(model) if n_seen % NOISE_ASKED_EVERY != 0 => vec![model.noise],
+            Some(last) if n_seen % NOISE_ASKED_EVERY != 0 => vec![last.noise],
             _ => vec![Noise::None, Noise::Some],
         };
         for (warp, noise) in Warp::candidates(&values, settings.warp)
@@ -96,17 +117,26 @@ impl Model {
             .flat_map(|warp| noises.iter().map(move |&noise| (warp, noise)))
         {
             let y: Vec<f64> = values.iter().map(|&value| warp.apply(value)).collect();
-            let start = last.filter(|model| model.noise == noise).map(|model| &model.hyper);
-            let (posterior, hyper, report) = condition(settings, &x, &y, noise, start, seed, watch)?;
+            let start = last.filter(|last| last.noise == noise).map(|last| &last.hyper);
+            let gp = process(settings, x.ncols(), y.len(), noise, start, seed);
+            let (posterior, hyper, report) = gp.fit(&x, &y, watch)?;
             let handicap = if noise == Noise::None { 0.0 } else { NOISE_MUST_EXPLAIN };
             let evidence = (report.objective - handicap) * values.len() as f64 + warp.log_jacobian(&values);
-            if best.as_ref().is_none_or(|(other, _)| evidence > *other) {
-                let kept = kept.clone();
-                let model = Model { posterior, hyper, noise, warp, kept, n_seen, n_fitted: n_seen };
-                best = Some((evidence, model));
+            if best.as_ref().is_none_or(|(other, ..)| evidence > *other) {
+                // Other choices do not look at hyper-parameters.
+                let chosen_at = report.chosen_at.filter(|_| gp.is_greedy());
+                let fitted = Fitted { hyper, noise, warp, middle, spacing, chosen_at, n_results: n_seen };
+                best = Some((evidence, posterior, fitted));
             }
         }
-        best.map(|(_, model)| model).ok_or(crate::Error::Empty { what: "results of the model" })
+        let (_, posterior, fitted) = best.ok_or(Error::Empty { what: "warps of the model" })?;
+        let n_kept_by_fit = kept.len();
+        Ok(Model { posterior, fitted, kept, n_kept_by_fit, n_seen })
+    }
+
+    /// What the fit found.
+    pub(super) fn fitted(&self) -> &Fitted {
+        &self.fitted
     }
 
     pub(super) fn posterior(&self) -> &dyn Posterior {
@@ -115,17 +145,12 @@ impl Model {
 
     /// σ², in the model's units.
     pub(super) fn noise_var(&self) -> f64 {
-        self.hyper.noise_var
-    }
-
-    /// Whether it was fitted to all it has seen.
-    pub(super) fn is_fresh(&self) -> bool {
-        self.n_seen == self.n_fitted
+        self.fitted.hyper.noise_var
     }
 
     /// ℓ of a coordinate.
     pub(super) fn length_scale(&self, k: usize) -> f64 {
-        self.hyper.kernel.length_scale(k)
+        self.fitted.hyper.kernel.length_scale(k)
     }
 
     /// Distance in length scales, none of them counted as longer than half the cube.
@@ -136,19 +161,8 @@ impl Model {
 
     /// The value as the model sees it.
     pub(super) fn warp(&self, value: f64) -> f64 {
-        self.warp.apply(value)
+        self.fitted.warp.apply(value)
     }
-}
-
-/// Whether results repeat themselves exactly.
-///
-/// A model that takes the ripples of a deterministic simulator for noise stops half-way: Ackley-10 after 200 evaluations
-/// comes to 1.7 with a free noise and to 0.06 without. So noise is believed in only if it explains a good part of every
-/// result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Noise {
-    None,
-    Some,
 }
 
 /// Nats per result that a model with noise must be better by.
@@ -182,18 +196,59 @@ fn is_close(point: &[f64], others: &[Vec<f64>], spacing: f64) -> bool {
     others.iter().any(|other| point.iter().zip(other).all(|(a, b)| (a - b).abs() < spacing))
 }
 
-/// Fits one process to warped values.
-fn condition(
+/// Points as rows.
+fn matrix(points: &[Vec<f64>]) -> Mat<f64> {
+    Mat::from_fn(points.len(), points.first().map_or(0, Vec::len), |i, k| points[i][k])
+}
+
+/// The middle one of the values.
+fn middle(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    *sorted.select_nth_unstable_by(values.len() / 2, f64::total_cmp).1
+}
+
+/// A process to be fitted to warped values.
+enum Gp {
+    Exact(ExactGp),
+    Sparse(SparseGp),
+}
+
+impl Gp {
+    fn fit(
+        &self,
+        x: &Mat<f64>,
+        y: &[f64],
+        watch: &dyn Watch,
+    ) -> Result<(Box<dyn Posterior>, Hyperparameters, Report)> {
+        match self {
+            Gp::Exact(gp) => {
+                let (posterior, report) = gp.fit(x.as_ref(), y, watch)?;
+                let hyper = posterior.hyperparameters().clone();
+                Ok((Box::new(posterior), hyper, report))
+            }
+            Gp::Sparse(gp) => {
+                let (posterior, report) = gp.fit(x.as_ref(), y, watch)?;
+                let hyper = posterior.hyperparameters().clone();
+                Ok((Box::new(posterior), hyper, report))
+            }
+        }
+    }
+
+    fn is_greedy(&self) -> bool {
+        matches!(self, Gp::Sparse(SparseGp { inducing: Inducing::Greedy, .. }))
+    }
+}
+
+/// The process for `n` results in `d` dimensions.
+fn process(
     settings: &Settings,
-    x: &Mat<f64>,
-    y: &[f64],
+    d: usize,
+    n: usize,
     noise: Noise,
     last: Option<&Hyperparameters>,
     seed: u64,
-    watch: &dyn Watch,
-) -> Result<(Box<dyn Posterior>, Hyperparameters, Report)> {
+) -> Gp {
     let surrogate = &settings.surrogate;
-    let d = x.ncols();
     let training = Training {
         ranges: ranges(noise),
         priors: if surrogate.priors { priors(d) } else { Priors::default() },
@@ -202,9 +257,10 @@ fn condition(
         seed,
         ..Training::default()
     };
-    let sparse = match &surrogate.process {
+    let (shape, ard, mean) = (surrogate.shape, surrogate.ard, Mean::Estimated);
+    match surrogate.process {
         Process::Sparse { exact_until, n_inducing, inducing, approximation, objective }
-            if y.len() > *exact_until =>
+            if n > exact_until =>
         {
             let inducing = match inducing {
                 InducingPoints::LatinHypercube => {
@@ -213,21 +269,18 @@ fn condition(
                 InducingPoints::Subset => Inducing::Subset,
                 InducingPoints::Greedy => Inducing::Greedy,
             };
-            Some((*n_inducing, inducing, *approximation, *objective))
+            Gp::Sparse(SparseGp {
+                shape,
+                ard,
+                mean,
+                approximation,
+                objective,
+                inducing,
+                n_inducing,
+                training,
+            })
         }
-        _ => None,
-    };
-    let (shape, ard, mean) = (surrogate.shape, surrogate.ard, Mean::Estimated);
-    if let Some((n_inducing, inducing, approximation, objective)) = sparse {
-        let gp = SparseGp { shape, ard, mean, approximation, objective, inducing, n_inducing, training };
-        let (posterior, report) = gp.fit(x.as_ref(), y, watch)?;
-        let hyper = posterior.hyperparameters().clone();
-        Ok((Box::new(posterior), hyper, report))
-    } else {
-        let gp = ExactGp { shape, ard, mean, training };
-        let (posterior, report) = gp.fit(x.as_ref(), y, watch)?;
-        let hyper = posterior.hyperparameters().clone();
-        Ok((Box::new(posterior), hyper, report))
+        _ => Gp::Exact(ExactGp { shape, ard, mean, training }),
     }
 }
 

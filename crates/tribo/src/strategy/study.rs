@@ -4,12 +4,16 @@
 //! `random`); the user's point is derived through the embedding and the space whenever it is needed, bit for bit, so a
 //! history of ten-thousand-dimensional points stays small. No point is proposed twice: points are compared after
 //! rounding to what the user sees, so two z that decode to the same integers count as one.
+//!
+//! Later proposals follow from the events alone, trials asked and outcomes told, in their order. A study that was
+//! interrupted is made again from the records of those, by [`Study::restore_asked`] and [`Study::tell_outcome`], and goes
+//! on with the same bits. An ask that fails is no event: it changes nothing.
 
-use super::arm::Arm;
+use super::arm::{Arm, Proposal};
 use super::auto;
 use super::settings::{Settings, Strategy};
 use crate::embed::Embedding;
-use crate::error::{Error, Result};
+use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
 use crate::space::{Direction, Kind, Point, Space, UnitPoint};
 use crate::surrogate::watch::{Unwatched, Watch};
@@ -47,8 +51,10 @@ pub struct Study {
     history: History,
     machine: Machine,
     explanation: String,
-    /// Fingerprints of all points proposed.
+    /// Fingerprints of all points proposed, but for those of `restored`.
     proposed: BTreeSet<u64>,
+    /// Trials of an earlier process whose points were not looked at yet: that takes time where there are many inputs.
+    restored: Vec<TrialId>,
     /// Whether different unit points can be the same to the user.
     discrete: bool,
 }
@@ -97,6 +103,7 @@ impl Study {
             machine,
             explanation,
             proposed: BTreeSet::new(),
+            restored: vec![],
             discrete,
         })
     }
@@ -116,74 +123,152 @@ impl Study {
         &self.history
     }
 
-    /// Proposes `k` points. There can be fewer, if a finite space has hardly a point left that was not proposed.
+    /// Proposes `k` points. There can be fewer, if a finite space has hardly a point left that was not proposed, or if
+    /// something went wrong after the first; what it was is the error of the next ask, if it goes wrong again.
     pub fn ask(&mut self, k: usize) -> Result<Vec<Suggestion>> {
         self.ask_watched(k, &Unwatched)
     }
 
-    /// As [`Study::ask`], with a deadline or a way to cancel.
+    /// As [`Study::ask`], with a deadline or a way to cancel. A cancelled ask changes nothing.
     pub fn ask_watched(&mut self, k: usize, watch: &dyn Watch) -> Result<Vec<Suggestion>> {
-        let mut suggestions = Vec::with_capacity(k);
+        let mut suggestions = Vec::with_capacity(k.min(1_000));
         while suggestions.len() < k {
-            match self.ask_one(watch)? {
-                Some(suggestion) => suggestions.push(suggestion),
-                None => break,
+            match self.ask_one(watch) {
+                Ok(Some(suggestion)) => suggestions.push(suggestion),
+                Err(error) if suggestions.is_empty() => return Err(error),
+                // The points before are trials by now and must reach the caller.
+                Ok(None) | Err(_) => break,
             }
         }
         Ok(suggestions)
     }
 
     fn ask_one(&mut self, watch: &dyn Watch) -> Result<Option<Suggestion>> {
+        self.look_at_restored()?;
         let id = self.history.next_id();
-        let (embedding, purpose, first) = self.first_choice(id, watch)?;
+        let (embedding, purpose, proposal) = self.first_choice(id, watch)?;
         let mut stream = Stream::new(self.seed, "redraw", id.0);
         for draw in 0..=REDRAWS {
             let z = match &self.machine {
                 Machine::Random => vec![],
-                Machine::Arms { arms, .. } if draw == 0 => arms[embedding].to_z(&first),
+                Machine::Arms { arms, .. } if draw == 0 => arms[embedding].to_z(&proposal.u),
                 Machine::Arms { arms, .. } => {
                     arms[embedding].to_z(&arms[embedding].random_point(&mut stream))
                 }
             };
-            let mut trial = Trial { id, embedding, z, purpose };
-            let unit = self.unit_point(&trial, draw)?;
-            let canonical = if self.discrete { self.space.snap(&unit)? } else { unit };
-            if !self.proposed.insert(fingerprint(&canonical)) {
+            let mut trial = Trial { id, embedding, z, purpose, decision: None };
+            let canonical = self.canonical(&trial, draw)?;
+            let fingerprint = fingerprint(&canonical);
+            if self.proposed.contains(&fingerprint) {
                 continue;
             }
             let point = self.space.decode(&canonical)?;
-            match &mut self.machine {
+            match &self.machine {
                 // What a later look-up needs to make the same point again.
                 Machine::Random => trial.z = if draw == 0 { vec![] } else { vec![draw as f64] },
-                Machine::Arms { arms, .. } => {
-                    let arm = &mut arms[embedding];
-                    if arm.embedding().is_identity() {
-                        // The model is to see the point that is evaluated, not the one that was rounded to it.
-                        trial.z = canonical.into_vec();
-                    }
-                    let u = arm.to_unit(&trial.z);
-                    arm.asked(id.0, u)?;
+                // The model is to see the point that is evaluated, not the one that was rounded to it.
+                Machine::Arms { arms, .. } if arms[embedding].embedding().is_identity() => {
+                    trial.z = canonical.into_vec();
                 }
+                Machine::Arms { .. } => {}
             }
+            trial.decision = proposal.decision;
             self.history.ask(trial)?;
+            // It is a trial now, and nothing below can fail.
+            self.proposed.insert(fingerprint);
+            if let Machine::Arms { arms, .. } = &mut self.machine
+                && let Some((trial, _)) = self.history.get(id)
+            {
+                let u = arms[embedding].to_unit(&trial.z);
+                arms[embedding].asked(trial, u);
+            }
             return Ok(Some(Suggestion { id, point }));
         }
         Ok(None)
     }
 
     /// The strategy's own proposal, in the unit cube of an embedding.
-    fn first_choice(&mut self, id: TrialId, watch: &dyn Watch) -> Result<(usize, Purpose, Vec<f64>)> {
+    fn first_choice(&mut self, id: TrialId, watch: &dyn Watch) -> Result<(usize, Purpose, Proposal)> {
         let n_asked = self.history.len();
+        let undecided = |u| Proposal { u, decision: None };
         let Machine::Arms { arms, settings } = &mut self.machine else {
-            return Ok((0, Purpose::Initial, vec![]));
+            return Ok((0, Purpose::Initial, undecided(vec![])));
         };
         let embedding = choose_arm(arms, n_asked);
         let arm = &mut arms[embedding];
         if arm.is_designing() {
-            return Ok((embedding, Purpose::Initial, arm.design_point(id.0)?));
+            return Ok((embedding, Purpose::Initial, undecided(arm.design_point(id.0)?)));
         }
         let purpose = settings.quota.next(&self.history);
         Ok((embedding, purpose, arm.propose(id.0, n_asked, purpose, watch)?))
+    }
+
+    /// Takes a trial that an earlier process asked, as it was in that study's [`History`]. With all trials and outcomes
+    /// taken in the order they came in, the next proposals are those of the earlier study, bit for bit, on one type of
+    /// machine. Nothing is computed here but checks; the first ask makes the model once. An error changes nothing.
+    pub fn restore_asked(&mut self, trial: Trial) -> Result<()> {
+        let id = trial.id;
+        let refuse = |fault| Err(Error::Restore { id: id.0, fault });
+        if self.history.get(id).is_some() {
+            return Err(Error::DuplicateTrial { id: id.0 });
+        }
+        let next = self.history.next_id();
+        if id < next {
+            return refuse(RestoreFault::Order { last: next.0 - 1 });
+        }
+        if let Some(&value) = trial.z.iter().find(|z| !z.is_finite()) {
+            return refuse(RestoreFault::Number { what: "z", value });
+        }
+        let count = self.n_embeddings();
+        if trial.embedding >= count {
+            return refuse(RestoreFault::Embedding { found: trial.embedding, count });
+        }
+        match &mut self.machine {
+            Machine::Random => match *trial.z {
+                [] => {}
+                [draw] if draw.fract() == 0.0 && (0.0..=REDRAWS as f64).contains(&draw) => {}
+                [value] => return refuse(RestoreFault::Number { what: "number of redraws", value }),
+                [..] => {
+                    let (what, expected, found) = ("z", 1, trial.z.len());
+                    return refuse(RestoreFault::Length { what, expected, found });
+                }
+            },
+            Machine::Arms { arms, .. } => {
+                let arm = &mut arms[trial.embedding];
+                let (expected, found) = (arm.embedding().model_dim(), trial.z.len());
+                if found != expected {
+                    return refuse(RestoreFault::Length { what: "z", expected, found });
+                }
+                arm.restored(&trial, arm.to_unit(&trial.z))?;
+            }
+        }
+        self.restored.push(id);
+        self.history.ask(trial)
+    }
+
+    fn n_embeddings(&self) -> usize {
+        match &self.machine {
+            Machine::Random => 1,
+            Machine::Arms { arms, .. } => arms.len(),
+        }
+    }
+
+    /// Takes note of the points of restored trials.
+    fn look_at_restored(&mut self) -> Result<()> {
+        while let Some(&id) = self.restored.last() {
+            if let Some((trial, _)) = self.history.get(id) {
+                let canonical = self.canonical(trial, draw_of(trial))?;
+                self.proposed.insert(fingerprint(&canonical));
+            }
+            self.restored.pop();
+        }
+        Ok(())
+    }
+
+    /// The unit point of a trial as the user sees it.
+    fn canonical(&self, trial: &Trial, draw: u64) -> Result<UnitPoint> {
+        let unit = self.unit_point(trial, draw)?;
+        if self.discrete { self.space.snap(&unit) } else { Ok(unit) }
     }
 
     /// The unit point of a trial; `draw` counts the uniform points of `random`.
@@ -202,8 +287,7 @@ impl Study {
     /// The point of a trial, in user units.
     pub fn point(&self, id: TrialId) -> Result<Point> {
         let (trial, _) = self.history.get(id).ok_or(Error::UnknownTrial { id: id.0 })?;
-        let draw = trial.z.first().map_or(0, |&draw| draw as u64);
-        self.space.decode(&self.unit_point(trial, draw)?)
+        self.space.decode(&self.unit_point(trial, draw_of(trial))?)
     }
 
     /// Part of the inputs that the embedding had to clip to the box at this trial.
@@ -218,7 +302,13 @@ impl Study {
     /// Tells the value of a trial, in the user's direction. NaN and infinities are kept as an invalid answer and never
     /// reach a model.
     pub fn tell(&mut self, id: TrialId, value: f64) -> Result<Told> {
-        self.tell_outcome(id, Outcome::measured(self.direction.to_internal(value)))
+        self.tell_outcome(id, self.outcome(value))
+    }
+
+    /// What the user's value means inside. An answer that is no finite number is kept as it was given.
+    fn outcome(&self, value: f64) -> Outcome {
+        let internal = if value.is_finite() { self.direction.to_internal(value) } else { value };
+        Outcome::measured(internal)
     }
 
     /// Tells that the evaluation broke.
@@ -245,23 +335,21 @@ impl Study {
     }
 
     /// Takes in an evaluation made outside the study, such as one of an earlier campaign, and returns the trial made of
-    /// it. It counts as a point of the initial design. Only a study that models every coordinate can do this: a random
+    /// it. It counts as a point of the initial design, and is restored as any trial is. Only a study that models every coordinate can do this: a random
     /// embedding has no way back from a point to model coordinates.
     pub fn add(&mut self, point: &Point, value: f64) -> Result<TrialId> {
-        let Machine::Arms { arms, .. } = &mut self.machine else {
-            return Err(Error::NoModelCoordinates);
+        let modelled = match &self.machine {
+            Machine::Random => false,
+            Machine::Arms { arms, .. } => arms[0].embedding().is_identity(),
         };
-        let arm = &mut arms[0];
-        if !arm.embedding().is_identity() {
+        if !modelled {
             return Err(Error::NoModelCoordinates);
         }
         let id = self.history.next_id();
-        let unit = self.space.encode(point)?;
-        let outcome = Outcome::measured(self.direction.to_internal(value));
-        self.proposed.insert(fingerprint(&unit));
-        arm.added(arm.to_unit(unit.as_slice()), outcome.value());
-        self.history.ask(Trial { id, embedding: 0, z: unit.into_vec(), purpose: Purpose::Initial })?;
-        self.history.tell(id, outcome)?;
+        let z = self.space.encode(point)?.into_vec();
+        let outcome = self.outcome(value);
+        self.restore_asked(Trial { id, embedding: 0, z, purpose: Purpose::Added, decision: None })?;
+        self.tell_outcome(id, outcome)?;
         Ok(id)
     }
 
@@ -294,6 +382,11 @@ fn choose_arm(arms: &[Arm], n_asked: usize) -> usize {
         }
     }
     leader
+}
+
+/// Uniform points drawn before the one of a trial of `random`.
+fn draw_of(trial: &Trial) -> u64 {
+    trial.z.first().map_or(0, |&draw| draw as u64)
 }
 
 /// FNV-1a over the bits of the coordinates.

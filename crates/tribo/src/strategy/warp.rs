@@ -81,6 +81,16 @@ impl Warp {
         Warp { log, shift, scale }
     }
 
+    /// Shift, scale, and base and unit of the logarithm if there is one.
+    pub(super) fn numbers(&self) -> (f64, f64, Option<[f64; 2]>) {
+        (self.shift, self.scale, self.log.map(|log| [log.base, log.unit]))
+    }
+
+    /// The warp with these numbers.
+    pub(super) fn from_numbers(shift: f64, scale: f64, log: Option<[f64; 2]>) -> Warp {
+        Warp { log: log.map(|[base, unit]| Log { base, unit }), shift, scale }
+    }
+
     /// The value the model sees.
     pub(super) fn apply(&self, y: f64) -> f64 {
         // In halves: exact, and the difference of the largest numbers of either sign does not overflow.

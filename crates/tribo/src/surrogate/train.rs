@@ -62,7 +62,7 @@ impl Default for Training {
 }
 
 /// What training did.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// Objective evaluations on subsets of the data.
     pub subset_evaluations: usize,
@@ -72,6 +72,9 @@ pub struct Report {
     pub objective: f64,
     /// Why the last search ended; None if the deadline did it.
     pub stop: Option<Stop>,
+    /// Hyper-parameters at which the inducing points were chosen, which [`SparseGp::condition`] needs to choose the same
+    /// ones; None where there are none.
+    pub chosen_at: Option<Hyperparameters>,
 }
 
 /// An exact Gaussian process to be fitted.
@@ -143,7 +146,8 @@ impl SparseGp {
         let data = Data::new(x, y)?;
         let training = &self.training;
         let mut search = Search::new(&data, self.shape, self.ard, training, watch)?;
-        let mut inducing = self.choose_inducing(&data, &search.best())?;
+        let mut chosen_at = search.best();
+        let mut inducing = self.choose_inducing(&data, &chosen_at)?;
 
         let mut stage = Stage::Only;
         for (number, &size) in training.subsets.iter().enumerate() {
@@ -161,7 +165,8 @@ impl SparseGp {
                 })
             })?;
             if self.inducing == Inducing::Greedy {
-                inducing = self.choose_inducing(&data, &search.best())?;
+                chosen_at = search.best();
+                inducing = self.choose_inducing(&data, &chosen_at)?;
             }
             stage = Stage::AfterSubset;
         }
@@ -175,8 +180,23 @@ impl SparseGp {
                 model.evidence_gradient(hyper, watch)
             })?;
             let posterior = model.posterior(&search.best(), watch)?;
-            Ok((posterior, search.report))
+            Ok((posterior, Report { chosen_at: Some(chosen_at), ..search.report }))
         })
+    }
+
+    /// The posterior of a fit, made again without the search: bit for bit, given the same data, the hyper-parameters
+    /// found and those the inducing points were chosen at ([`Report::chosen_at`]).
+    pub fn condition(
+        &self,
+        x: MatRef<'_, f64>,
+        y: &[f64],
+        hyper: &Hyperparameters,
+        chosen_at: &Hyperparameters,
+        watch: &dyn Watch,
+    ) -> Result<SparsePosterior> {
+        let data = Data::new(x, y)?;
+        let inducing = self.choose_inducing(&data, chosen_at)?;
+        self.with_model(data, inducing.as_ref(), |model| model.posterior(hyper, watch))
     }
 
     fn choose_inducing(&self, data: &Data<'_>, hyper: &Hyperparameters) -> Result<faer::Mat<f64>> {
@@ -250,8 +270,13 @@ impl<'a> Search<'a> {
         if starts.is_empty() {
             starts.push(start);
         }
-        let report =
-            Report { subset_evaluations: 0, full_evaluations: 0, objective: f64::NEG_INFINITY, stop: None };
+        let report = Report {
+            subset_evaluations: 0,
+            full_evaluations: 0,
+            objective: f64::NEG_INFINITY,
+            stop: None,
+            chosen_at: None,
+        };
         Ok(Search { shape, training, watch, low, high, starts, last: None, report })
     }
 

@@ -1,21 +1,27 @@
 //! The strategies as a user meets them: ask, tell, and what must hold between the two.
 //!
 //! - `replay`: the seed and the order of asks and tells decide every bit, at any number of threads.
+//! - `restore`: a study made again from its records goes on with the same bits.
+//! - `records`: how trials and outcomes are written, how fast they are taken, which ones are refused.
+//! - `cancelled`: an ask that is cancelled leaves no trace.
 //! - `tells`: outcomes in any order, repeated, wrong, broken, and of any size.
 //! - `proposals`: pending points, duplicates, finite spaces, quotas, the classical limit.
 //! - `settings`: bad ones are refused by name, all others run.
 //! - `quality`: a few fixed seeds; how good the strategies are is measured by `tribo-bench`, not here.
 
+mod cancelled;
 mod proposals;
 mod quality;
+mod records;
 mod replay;
+mod restore;
 mod settings;
 mod tells;
 
 use tribo::problems::{Problem, by_name};
 use tribo::rng::Stream;
 use tribo::space::{Direction, Parameter, Point, Space, Values};
-use tribo::strategy::{Strategy, Study, Suggestion};
+use tribo::strategy::{Settings, Strategy, Study, Suggestion};
 
 /// Results still out while the next points are asked for.
 const WORKERS: usize = 4;
@@ -34,6 +40,12 @@ fn branin() -> Problem {
 /// A study that minimises the problem.
 fn study_of(problem: &Problem, strategy: Strategy, seed: u64) -> Study {
     Study::new(space_of(problem), Direction::Minimize, strategy, Some(50), seed).expect("a study")
+}
+
+/// A study of ten floats with `bo`.
+fn ten_floats() -> Study {
+    let space = Space::new(vec![Parameter::float("x", -1.0, 1.0).with_size(10)]).expect("a space");
+    Study::new(space, Direction::Minimize, Strategy::Bo(Settings::bo()), None, 1).expect("a study")
 }
 
 /// The values of a point, all kinds as numbers.

@@ -51,6 +51,12 @@ fn an_invalid_answer_is_kept_as_such_and_is_never_the_best() {
     let (_, outcome) = study.history().get(id).unwrap();
     assert_eq!(outcome, Some(&Outcome::Invalid { answer: "-inf".into() }));
     assert_eq!(study.best().unwrap(), None);
+    // The answer is the user's own, not the sign that is minimised inside.
+    let space = Space::new(vec![Parameter::float("x", -1.0, 1.0)]).unwrap();
+    let mut study = Study::new(space, Direction::Maximize, bo(), None, 1).unwrap();
+    let id = study.ask(1).unwrap()[0].id;
+    study.tell(id, f64::NEG_INFINITY).unwrap();
+    assert_eq!(study.history().get(id).unwrap().1, Some(&Outcome::Invalid { answer: "-inf".into() }));
 }
 
 #[test]

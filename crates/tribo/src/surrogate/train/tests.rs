@@ -104,6 +104,27 @@ fn the_same_seed_gives_the_same_bits_at_any_number_of_threads() {
 }
 
 #[test]
+fn a_fit_can_be_made_again_without_the_search() {
+    let (x, y) = data(500);
+    let square = Inducing::LatinHypercube { low: vec![0.0; 2], high: vec![1.0; 2] };
+    for (approximation, inducing) in [
+        (Approximation::Fic, Inducing::Greedy),
+        (Approximation::Pitc { group: 30 }, Inducing::Subset),
+        (Approximation::Dtc, square),
+    ] {
+        let mut gp = sparse(approximation, Objective::Bound, inducing);
+        // With subsets greedy points are chosen anew after each.
+        gp.training.subsets = vec![100, 200];
+        let (posterior, report) = gp.fit(x.as_ref(), &y, &Unwatched).unwrap();
+        let chosen_at = report.chosen_at.unwrap();
+        let hyper = posterior.hyperparameters();
+        let again = gp.condition(x.as_ref(), &y, hyper, &chosen_at, &Unwatched).unwrap();
+        let [fitted, made] = [&posterior, &again].map(|posterior| posterior.predict(x.as_ref()).unwrap());
+        assert!(fitted == made, "seed {SEED}: {:?}", gp.inducing);
+    }
+}
+
+#[test]
 fn priors_pull() {
     let (x, y) = data(30);
     let mut gp = exact();

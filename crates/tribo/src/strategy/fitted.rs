@@ -1,0 +1,121 @@
+//! What a fit of the model found, and its record in the trial that asked for it.
+//!
+//! Model = fit + results: the posterior is made again from these numbers and the results in the order told, to the same
+//! bits. So the record holds hyper-parameters themselves, not their logarithms, and for greedy inducing points those
+//! they were chosen at, which are not the ones found in the end.
+
+use super::settings::Settings;
+use super::warp::Warp;
+use crate::error::{Error, RestoreFault, Result};
+use crate::surrogate::hyper::Hyperparameters;
+use crate::surrogate::kernel::Kernel;
+use crate::trial::{Fit, TrialId};
+
+/// Whether results repeat themselves exactly.
+///
+/// A model that takes the ripples of a deterministic simulator for noise stops half-way: Ackley-10 after 200 evaluations
+/// comes to 1.7 with a free noise and to 0.06 without. So noise is believed in only if it explains a good part of every
+/// result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Noise {
+    None,
+    Some,
+}
+
+/// What a fit found.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Fitted {
+    pub(super) hyper: Hyperparameters,
+    pub(super) noise: Noise,
+    pub(super) warp: Warp,
+    /// The middle one of all values.
+    pub(super) middle: f64,
+    /// Points closer than this to better ones were left out; 0 if none were.
+    pub(super) spacing: f64,
+    /// Where greedy inducing points were chosen.
+    pub(super) chosen_at: Option<Hyperparameters>,
+    /// Results there were.
+    pub(super) n_results: usize,
+}
+
+impl Fitted {
+    /// Whether so many results ask for another fit.
+    pub(super) fn is_outgrown(&self, n_results: usize, settings: &Settings) -> bool {
+        let due = match self.n_results {
+            n if n < settings.refit_always_until => n + 1,
+            n => (n as f64 * settings.refit_growth).floor() as usize + 1,
+        };
+        n_results >= due
+    }
+
+    /// The record.
+    pub(super) fn to_record(&self) -> Fit {
+        let (shift, scale, log) = self.warp.numbers();
+        Fit {
+            hyper: to_list(&self.hyper),
+            noisy: self.noise == Noise::Some,
+            shift,
+            scale,
+            log,
+            middle: self.middle,
+            spacing: self.spacing,
+            chosen_at: self.chosen_at.as_ref().map(to_list),
+        }
+    }
+
+    /// The fit of trial `id`, recorded with `n_results` results in `d` model dimensions.
+    pub(super) fn from_record(
+        fit: &Fit,
+        n_results: usize,
+        d: usize,
+        settings: &Settings,
+        id: TrialId,
+    ) -> Result<Fitted> {
+        let fault = |what, value| Error::Restore { id: id.0, fault: RestoreFault::Number { what, value } };
+        let log = fit.log.unwrap_or([0.0, 1.0]);
+        for (what, value, low) in [
+            ("shift of the values", fit.shift, f64::MIN),
+            ("scale of the values", fit.scale, f64::MIN_POSITIVE),
+            ("base of the logarithm", log[0], f64::MIN),
+            ("unit of the logarithm", log[1], f64::MIN_POSITIVE),
+            ("middle value", fit.middle, f64::MIN),
+            ("spacing of the points", fit.spacing, 0.0),
+        ] {
+            if !(low..=f64::MAX).contains(&value) {
+                return Err(fault(what, value));
+            }
+        }
+        let hyper = |list: &[f64]| {
+            let expected = if settings.surrogate.ard { d + 2 } else { 3 };
+            if list.len() != expected {
+                let (what, found) = ("fit", list.len());
+                return Err(Error::Restore {
+                    id: id.0,
+                    fault: RestoreFault::Length { what, expected, found },
+                });
+            }
+            let (lengths, rest) = list.split_at(expected - 2);
+            Kernel::new(settings.surrogate.shape, lengths.to_vec(), rest[0], d)
+                .and_then(|kernel| Hyperparameters::new(kernel, rest[1]))
+                .map_err(|error| match error {
+                    Error::OutOfRange { what, value, .. } => fault(what, value),
+                    other => other,
+                })
+        };
+        Ok(Fitted {
+            hyper: hyper(&fit.hyper)?,
+            noise: if fit.noisy { Noise::Some } else { Noise::None },
+            warp: Warp::from_numbers(fit.shift, fit.scale, fit.log),
+            middle: fit.middle,
+            spacing: fit.spacing,
+            chosen_at: fit.chosen_at.as_deref().map(hyper).transpose()?,
+            n_results,
+        })
+    }
+}
+
+/// ℓ, s², σ².
+fn to_list(hyper: &Hyperparameters) -> Vec<f64> {
+    let kernel = &hyper.kernel;
+    kernel.length_scales.iter().copied().chain([kernel.signal_var, hyper.noise_var]).collect()
+}

@@ -18,6 +18,7 @@ pub mod runner;
 pub mod store;
 
 pub mod point;
+pub mod replay;
 
 pub mod report;
 

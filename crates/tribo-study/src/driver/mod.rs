@@ -1,5 +1,351 @@
-//! The one loop: asks for points, keeps workers busy, takes answers in.
+//! The one loop: asks for points, keeps workers busy, takes answers in. The only edge from results back to proposals.
+//!
+//! Each turn of the loop does the same things in the same order:
+//!   1. take in the answers in the spool, and what other commands ask for (`ingest`);
+//!   2. look at the queue, if it is time, and give up what is lost (`look`);
+//!   3. decide what follows each attempt that has ended (`retry`) and fill the free workers (`fill`);
+//!   4. make the journal durable; only now act: put answers away, submit, cancel.
+//!
+//! Everything that happens is a record first: it is appended, folded into the ledger, and told to the optimiser, so that a
+//! driver that is killed anywhere leaves a journal from which the next one goes on. Between the sync and the end of step 4
+//! a crash leaves attempts that may or may not have been submitted; they are looked up by their tag.
+//!
+//! Clock, runner and store are traits, so the same code runs on virtual time against fakes.
+
 pub mod clock;
+mod fill;
+mod ingest;
+mod look;
 pub mod notice;
 pub mod retry;
 pub mod sight;
+mod stop;
+
+use crate::config::{Config, Run};
+use crate::job::Answer;
+use crate::runner::{JobRef, Patience, Runner};
+use crate::store::Store;
+use crate::store::ledger::{AttemptState, Ledger};
+use crate::store::record::{Record, Verdict};
+use crate::tag::AttemptId;
+use crate::{Error, Result, replay};
+use clock::Clock;
+use notice::{Finish, Notice, Observer, Progress};
+use sight::Sight;
+use std::collections::{BTreeMap, BTreeSet};
+use tribo::space::Direction;
+use tribo::strategy::Study;
+
+/// How a person wants the driver to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Interrupt {
+    /// Not at all.
+    None,
+    /// Stop proposing. Jobs of a scheduler go on by themselves; local ones are waited for.
+    Stop,
+    /// Leave now, whatever is under way goes on by itself and is taken over by the next driver.
+    Detach,
+    /// Cancel everything under way.
+    Cancel,
+}
+
+/// Says whether and how a person interrupts.
+pub trait Interrupts {
+    /// The strongest wish so far.
+    fn interrupt(&self) -> Interrupt;
+}
+
+/// Nobody interrupts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Uninterrupted;
+
+impl Interrupts for Uninterrupted {
+    fn interrupt(&self) -> Interrupt {
+        Interrupt::None
+    }
+}
+
+/// What a driver works with.
+pub struct Parts<'a> {
+    /// The study file.
+    pub config: Config,
+    /// How and where points are evaluated.
+    pub run: Run,
+    /// The state of the study.
+    pub ledger: Ledger,
+    /// Where it is kept.
+    pub store: Box<dyn Store + 'a>,
+    /// Where evaluations run.
+    pub runner: Box<dyn Runner + 'a>,
+    /// The time.
+    pub clock: &'a dyn Clock,
+    /// Path from an attempt's folder to the study folder.
+    pub folder: String,
+    /// The runner's own time limit for one job, in seconds.
+    pub wall_limit_s: Option<f64>,
+}
+
+/// A study under way.
+pub struct Driver<'a> {
+    parts: Parts<'a>,
+    optimiser: Study,
+    patience: Patience,
+    /// What is believed about attempts under way.
+    sights: BTreeMap<AttemptId, Sight>,
+    /// Attempts that are recorded and certainly not submitted, oldest first.
+    ready: BTreeSet<AttemptId>,
+    /// Trials given up by the user.
+    cancelled: BTreeSet<u64>,
+    /// Answers whose records wait for the sync.
+    unsettled: Vec<Answer>,
+    /// Attempts to cancel after the sync.
+    to_cancel: Vec<JobRef>,
+    /// Hosts and how often they failed.
+    hosts: BTreeMap<String, u32>,
+    /// Whether records wait for the sync that something depends on; acknowledged submissions alone can wait.
+    urgent: bool,
+    last_sync: f64,
+    pace: look::Pace,
+    limits: fill::Limits,
+    failures_in_row: usize,
+    last_failure: String,
+    /// Seconds the last evaluations took, for the interval between looks at the spool.
+    walls: Vec<f64>,
+    notices: Vec<Notice>,
+    warned: BTreeSet<String>,
+    started: f64,
+    told_before: usize,
+    optimiser_s: f64,
+    measured: usize,
+    best: Option<(u64, f64)>,
+    exhausted: bool,
+    /// Since when everything under way is being cancelled.
+    winding_down: Option<f64>,
+    reported: Option<Progress>,
+}
+
+/// Acknowledged submissions may stay unsynced for this long: they can be found again by their tag.
+const LAZY_SYNC_S: f64 = 1.0;
+/// Seconds between two reports when nothing changes.
+const REPORT_S: f64 = 2.0;
+/// Between two tries to write to a full disk.
+const FULL_DISK_S: f64 = 5.0;
+
+impl<'a> Driver<'a> {
+    /// A driver of the study in `parts`. The optimiser is rebuilt from the ledger.
+    pub fn new(parts: Parts<'a>) -> Result<Driver<'a>> {
+        let optimiser = replay::study(&parts.config, &parts.ledger)?;
+        let now = parts.clock.now();
+        let patience = parts.runner.patience();
+        let utc_ms = parts.clock.utc_ms();
+        // Drivers that are killed again and again must not begin to look for a job anew each time.
+        let since = |a: &AttemptState| now - 1e-3 * utc_ms.saturating_sub(a.intended_ms) as f64;
+        let sight = |a: &AttemptState| (a.id, Sight::new(since(a), a.job.is_some()));
+        let sights = parts.ledger.live().map(sight).collect();
+        let told_before = parts.ledger.told().len();
+        let mut driver = Driver {
+            optimiser,
+            patience,
+            sights,
+            ready: BTreeSet::new(),
+            cancelled: BTreeSet::new(),
+            unsettled: vec![],
+            to_cancel: vec![],
+            hosts: BTreeMap::new(),
+            urgent: false,
+            last_sync: now,
+            pace: look::Pace::new(now, &patience),
+            limits: fill::Limits::new(),
+            failures_in_row: 0,
+            last_failure: String::new(),
+            walls: vec![],
+            notices: vec![],
+            warned: BTreeSet::new(),
+            started: now,
+            told_before,
+            optimiser_s: 0.0,
+            measured: 0,
+            best: None,
+            exhausted: false,
+            winding_down: None,
+            reported: None,
+            parts,
+        };
+        let verdicts: Vec<(u64, Verdict)> =
+            driver.parts.ledger.told().filter_map(|(id, t)| t.verdict.clone().map(|v| (id, v))).collect();
+        for (trial, verdict) in &verdicts {
+            driver.count(*trial, verdict);
+        }
+        Ok(driver)
+    }
+
+    /// The state of the study.
+    pub fn ledger(&self) -> &Ledger {
+        &self.parts.ledger
+    }
+
+    /// Runs until the budget is spent or someone interrupts.
+    pub fn run(&mut self, interrupts: &dyn Interrupts, observer: &mut dyn Observer) -> Result<Finish> {
+        self.notices.push(Notice::Opened {
+            name: self.parts.config.name.clone(),
+            told: self.told_before,
+            adopted: self.sights.len(),
+            strategy: self.optimiser.explanation().to_owned(),
+        });
+        loop {
+            let finish = self.turn(interrupts)?;
+            self.notices.drain(..).for_each(|notice| observer.notice(&notice));
+            self.report(observer);
+            if let Some(finish) = finish {
+                self.append(Record::Closed { why: format!("{finish:?}") })?;
+                self.sync(interrupts)?;
+                observer.notice(&Notice::Finished(finish.clone()));
+                return Ok(finish);
+            }
+            self.rest();
+        }
+    }
+
+    /// One turn of the loop.
+    fn turn(&mut self, interrupts: &dyn Interrupts) -> Result<Option<Finish>> {
+        self.ingest()?;
+        self.look()?;
+        self.decide()?;
+        let finish = self.stopping(interrupts.interrupt())?;
+        if self.may_propose(interrupts.interrupt()) && finish.is_none() {
+            self.fill()?;
+        }
+        let now = self.parts.clock.now();
+        if self.urgent || now - self.last_sync >= LAZY_SYNC_S {
+            self.sync(interrupts)?;
+        }
+        self.settle()?;
+        self.cancel_asked()?;
+        if finish.is_none() {
+            self.submit()?;
+        }
+        Ok(finish)
+    }
+
+    /// Says where things stand, when that has changed or a few seconds have passed.
+    fn report(&mut self, observer: &mut dyn Observer) {
+        let progress = self.progress();
+        let moved = |before: &Progress| {
+            let state = |p: &Progress| (p.told, p.measured, p.running, p.waiting);
+            state(before) != state(&progress) || progress.elapsed_s - before.elapsed_s >= REPORT_S
+        };
+        if self.reported.as_ref().is_none_or(moved) {
+            observer.notice(&Notice::Progress(progress.clone()));
+            self.reported = Some(progress);
+        }
+    }
+
+    /// Lets time pass until something may have happened.
+    fn rest(&mut self) {
+        let now = self.parts.clock.now();
+        let mut seconds = self.spool_interval();
+        if !self.sights.is_empty() {
+            seconds = seconds.min((self.pace.due() - now).max(0.001));
+        }
+        if !self.parts.runner.wait(seconds) {
+            self.parts.clock.sleep(seconds);
+        }
+    }
+
+    /// Short evaluations want a quick look, long ones do not mind: a hundredth of the middle one of the last few.
+    fn spool_interval(&self) -> f64 {
+        let mut walls = self.walls.clone();
+        walls.sort_by(f64::total_cmp);
+        let middle = walls.get(walls.len() / 2).copied().unwrap_or(100.0 * self.patience.spool);
+        (0.01 * middle).clamp(0.05, 2.0).min(self.patience.spool)
+    }
+
+    /// Adds a record and folds it into the state.
+    fn append(&mut self, record: Record) -> Result<()> {
+        self.urgent |= !matches!(record, Record::Submitted { .. });
+        let entry = self.parts.store.append(&record)?;
+        let broken = |what| Error::Usage(format!("the driver contradicts its own journal: {what}"));
+        self.parts.ledger.apply(&entry).map_err(broken)
+    }
+
+    /// Makes the journal durable. A full disk is waited for: nothing outside is touched meanwhile.
+    fn sync(&mut self, interrupts: &dyn Interrupts) -> Result<()> {
+        loop {
+            match self.parts.store.sync() {
+                Ok(()) => break,
+                Err(error) if is_full(&error) && interrupts.interrupt() == Interrupt::None => {
+                    self.warn(format!(
+                        "{error}; waiting for space, nothing is lost and nothing new is started"
+                    ));
+                    self.parts.clock.sleep(FULL_DISK_S);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.urgent = false;
+        self.last_sync = self.parts.clock.now();
+        Ok(())
+    }
+
+    /// Says something once.
+    fn warn(&mut self, text: String) {
+        if self.warned.insert(text.clone()) {
+            self.notices.push(Notice::Warning { text });
+        }
+    }
+
+    /// Keeps count of an outcome.
+    fn count(&mut self, trial: u64, verdict: &Verdict) -> bool {
+        let Verdict::Measured { value } = *verdict else { return false };
+        self.measured += 1;
+        let better = match (self.best, self.parts.config.direction) {
+            (None, _) => true,
+            (Some((_, best)), Direction::Minimize) => value < best,
+            (Some((_, best)), Direction::Maximize) => value > best,
+        };
+        if better {
+            self.best = Some((trial, value));
+        }
+        better
+    }
+
+    fn progress(&self) -> Progress {
+        let told = self.parts.ledger.told().len();
+        let running = match self.patience.detachable {
+            true => self.sights.values().filter(|sight| sight.is_running()).count(),
+            false => self.sights.len(),
+        };
+        let elapsed_s = self.parts.clock.now() - self.started;
+        let evaluations = self.parts.config.budget.evaluations;
+        let done = told - self.told_before;
+        let left_s = evaluations.filter(|_| done > 0).map(|budget| {
+            let pace = elapsed_s / done as f64;
+            pace * budget.saturating_sub(told) as f64
+        });
+        Progress {
+            told,
+            measured: self.measured,
+            failed: told - self.measured,
+            running,
+            waiting: self.sights.len() - running,
+            workers: self.parts.run.workers,
+            evaluations,
+            best: self.best,
+            elapsed_s,
+            left_s,
+            optimiser_s: self.optimiser_s,
+        }
+    }
+
+    fn job_ref(&self, attempt: &AttemptState) -> JobRef {
+        let (id, tag, job) = (attempt.id, attempt.tag.clone(), attempt.job.clone());
+        JobRef { id, tag, dir: self.parts.store.dir(id), job }
+    }
+}
+
+/// Whether the error is a full disk or quota, which may pass.
+fn is_full(error: &Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(error, Error::Io { source, .. }
+        if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+}

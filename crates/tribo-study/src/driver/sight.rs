@@ -1,9 +1,9 @@
 //! What the driver believes about one attempt that is under way, and when it stops believing.
 //!
 //! A scheduler gives negative evidence only, and may be wrong for a while: lists come back empty after a restart of the
-//! controller, a finished job's answer takes a minute to cross a network file system. So an attempt is given up only after
-//! two successful polls without it and a time of grace, and a job that is reported as ended still has that time for its
-//! answer to arrive. Pure functions of times; nothing here touches a file or a scheduler.
+//! controller, a finished job's answer takes a minute to cross a network file system. So an attempt is given up only when
+//! two successful polls, a time of grace apart, went without it and none in between saw it; and a job that is reported as
+//! ended still has that time for its answer to arrive. Pure functions of times; nothing here touches a file or a scheduler.
 
 use crate::job::Kind;
 use crate::runner::{Ending, Patience, State};
@@ -19,8 +19,8 @@ pub struct Sight {
     state: Option<State>,
     /// Since when the scheduler calls it ended.
     ended: Option<(f64, Ending)>,
-    /// Since when it is missing, and successful polls without it.
-    missing: Option<(f64, u32)>,
+    /// When a poll first and last went without it, and how many did.
+    missing: Option<(f64, f64, u32)>,
     /// Since when it has been held, and whether that was reported.
     held: Option<(f64, bool)>,
     /// Why its end was asked for.
@@ -42,9 +42,9 @@ pub enum Judgement {
 const HELD_REPORTED: f64 = 3_600.0;
 
 impl Sight {
-    /// An attempt that was acknowledged (`known`), or may not have been.
-    pub fn new(now: f64, known: bool) -> Sight {
-        Sight { since: now, known, state: None, ended: None, missing: None, held: None, cancelled: None }
+    /// An attempt that was acknowledged (`known`), or may not have been, at this time.
+    pub fn new(since: f64, known: bool) -> Sight {
+        Sight { since, known, state: None, ended: None, missing: None, held: None, cancelled: None }
     }
 
     /// Whether the scheduler acknowledged it or it was seen there.
@@ -79,8 +79,8 @@ impl Sight {
 
     /// Takes note of a successful poll without it.
     pub fn missed(&mut self, now: f64) {
-        let (since, polls) = self.missing.unwrap_or((now, 0));
-        self.missing = Some((since, polls + 1));
+        let (since, _, polls) = self.missing.unwrap_or((now, now, 0));
+        self.missing = Some((since, now, polls + 1));
     }
 
     /// The reason of a job that has been held for long, once.
@@ -109,12 +109,12 @@ impl Sight {
             }
             return Judgement::Over(ending);
         }
-        let Some((since, polls)) = self.missing else { return Judgement::Watch };
+        let Some((since, last, polls)) = self.missing else { return Judgement::Watch };
         if !self.known {
-            let due = polls >= 2 && now - self.since >= patience.lookup;
+            let due = polls >= 2 && last - self.since >= patience.lookup;
             return if due { Judgement::Revoke } else { Judgement::Watch };
         }
-        if polls >= 2 && now - since >= patience.lost {
+        if polls >= 2 && last - since >= patience.lost {
             let reason = "the job vanished from the queue and left no answer".to_owned();
             return Judgement::Over(Ending { kind: Kind::Lost, reason, host: None });
         }
@@ -141,7 +141,8 @@ mod tests {
         sight.seen(310.0, State::Running);
         sight.missed(400.0);
         sight.missed(430.0);
-        assert_eq!(sight.judge(519.0, &PATIENCE), Judgement::Watch);
+        assert_eq!(sight.judge(900.0, &PATIENCE), Judgement::Watch, "nobody has looked since");
+        sight.missed(520.0);
         assert!(matches!(sight.judge(520.0, &PATIENCE), Judgement::Over(Ending { kind: Kind::Lost, .. })));
     }
 
@@ -151,6 +152,7 @@ mod tests {
         sight.missed(15.0);
         sight.missed(45.0);
         assert_eq!(sight.judge(99.0, &PATIENCE), Judgement::Watch);
+        sight.missed(100.0);
         assert_eq!(sight.judge(100.0, &PATIENCE), Judgement::Revoke);
         assert!(sight.seen(101.0, State::Queued(None)), "found after all");
         assert_eq!(sight.judge(1e6, &PATIENCE), Judgement::Watch);

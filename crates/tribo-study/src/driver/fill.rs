@@ -1,0 +1,212 @@
+//! Filling free workers: retries first, then new points; recorded, synced, and only then submitted.
+
+use super::notice::Notice;
+use super::sight::Sight;
+use super::{Driver, Interrupt};
+use crate::job::{JOB_VERSION, Kind, Spec};
+use crate::runner::{Attempt, Submission};
+use crate::store::record::Record;
+use crate::tag::{AttemptId, Tag};
+use crate::{Error, Result, point};
+use sha2::{Digest, Sha256};
+use tribo::trial::TrialId;
+
+/// What holds the driver back.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Limits {
+    /// Fewer workers than asked for, since the scheduler takes no more.
+    cap: Option<usize>,
+    /// No submission before this time.
+    not_before: f64,
+    /// Tries in a row that did not reach the scheduler.
+    failures: u32,
+    /// A request to stop, or to cancel everything.
+    pub(super) stop: bool,
+    pub(super) cancel_all: bool,
+}
+
+/// First pause after a submission that did not reach the scheduler, and the longest, in seconds.
+const BACKOFF: (f64, f64) = (2.0, 300.0);
+/// Submissions in a row that do not reach a scheduler this driver has never reached, until it gives up.
+const HOPELESS: u32 = 4;
+/// Failures of a host after which it is avoided.
+const BAD_HOST: u32 = 2;
+
+impl Limits {
+    pub(super) fn new() -> Limits {
+        Limits { cap: None, not_before: 0.0, failures: 0, stop: false, cancel_all: false }
+    }
+
+    /// A job has ended: there may be room for one more than before.
+    pub(super) fn freed(&mut self) {
+        self.cap = self.cap.map(|cap| cap + 1);
+    }
+}
+
+impl Driver<'_> {
+    /// Whether new attempts may be made at all.
+    pub(super) fn may_propose(&self, interrupt: Interrupt) -> bool {
+        let adopting = !self.pace.contact && self.sights.values().any(|sight| !sight.is_known());
+        interrupt == Interrupt::None && !self.limits.stop && self.winding_down.is_none() && !adopting
+    }
+
+    /// Records attempts for as many trials as there are free workers.
+    pub(super) fn fill(&mut self) -> Result<()> {
+        let workers = self.parts.run.workers.min(self.limits.cap.unwrap_or(usize::MAX)).max(1);
+        let mut free = workers.saturating_sub(self.sights.len() + self.ready.len());
+        // Trials without an attempt under way: after a crash, or to be tried again.
+        let waiting: Vec<AttemptId> = self
+            .parts
+            .ledger
+            .open()
+            .filter(|(_, trial)| !trial.is_by_hand())
+            .filter(|(_, trial)| trial.attempts.iter().all(|attempt| attempt.end.is_some()))
+            .map(|(id, trial)| AttemptId { trial: id, attempt: trial.attempts.len() as u32 + 1 })
+            .take(free)
+            .collect();
+        free -= waiting.len();
+        waiting.into_iter().try_for_each(|id| self.intend(id))?;
+        let asked = self.parts.ledger.n_asked();
+        let left = self.parts.config.budget.evaluations.map_or(usize::MAX, |n| n.saturating_sub(asked));
+        let wanted = free.min(left);
+        if wanted == 0 || self.exhausted {
+            return Ok(());
+        }
+        let before = self.parts.clock.now();
+        let suggestions = self.optimiser.ask(wanted)?;
+        self.optimiser_s += self.parts.clock.now() - before;
+        self.exhausted = suggestions.len() < wanted;
+        for suggestion in suggestions {
+            let Some((trial, _)) = self.optimiser.history().get(suggestion.id) else { continue };
+            self.append(Record::Asked { trial: trial.clone(), by_hand: false })?;
+            self.intend(AttemptId { trial: suggestion.id.0, attempt: 1 })?;
+        }
+        Ok(())
+    }
+
+    fn intend(&mut self, id: AttemptId) -> Result<()> {
+        let Some(tag) = Tag::new(&self.parts.ledger.study, id) else {
+            let limit = "a study holds at most 60 million trials of 35 attempts each";
+            return Err(Error::Usage(format!("attempt {id}: {limit}")));
+        };
+        self.append(Record::Intended { id, tag })?;
+        self.ready.insert(id);
+        Ok(())
+    }
+
+    /// Submits what is recorded.
+    pub(super) fn submit(&mut self) -> Result<()> {
+        let now = self.parts.clock.now();
+        if self.ready.is_empty() || self.urgent || now < self.limits.not_before {
+            return Ok(());
+        }
+        let avoid: Vec<String> = self
+            .hosts
+            .iter()
+            .filter(|(_, count)| **count >= BAD_HOST)
+            .map(|(host, _)| host.clone())
+            .collect();
+        let mut attempts = vec![];
+        for id in self.ready.clone() {
+            let Some(attempt) = self.parts.ledger.attempt(id) else { continue };
+            let tag = attempt.tag.clone();
+            match self.prepare(id, tag.clone()) {
+                Ok(dir) => attempts.push(Attempt { id, tag, dir, avoid: avoid.clone() }),
+                Err(error @ Error::Io { .. }) => {
+                    self.hold_back(now);
+                    self.warn(format!("{error}; submitting is tried again"));
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if attempts.is_empty() {
+            return Ok(());
+        }
+        let submissions = self.parts.runner.submit(&attempts);
+        for (attempt, submission) in attempts.iter().zip(submissions) {
+            self.submitted(attempt.id, submission)?;
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, id: AttemptId, tag: Tag) -> Result<std::path::PathBuf> {
+        let point = self.optimiser.point(TrialId(id.trial))?;
+        let params = serde_json::Value::Object(point::to_json(&self.parts.config.space, &point)).to_string();
+        let spec = Spec {
+            version: JOB_VERSION,
+            id,
+            tag,
+            params_digest: hex(&Sha256::digest(params.as_bytes())),
+            folder: self.parts.folder.clone(),
+            evaluation: self.parts.run.evaluation.clone(),
+            wall_limit_s: self.parts.wall_limit_s,
+        };
+        self.parts.store.prepare(&spec, params.as_bytes())
+    }
+
+    fn submitted(&mut self, id: AttemptId, submission: Submission) -> Result<()> {
+        let now = self.parts.clock.now();
+        let scheduler = self.parts.runner.name();
+        match submission {
+            Submission::Accepted(job) => {
+                self.ready.remove(&id);
+                self.append(Record::Submitted { id, job: job.clone() })?;
+                self.sights.insert(id, Sight::new(now, true));
+                (self.pace.contact, self.limits.failures) = (true, 0);
+                self.notices.push(Notice::Submitted { id, job });
+            }
+            Submission::Ambiguous(reason) => {
+                self.ready.remove(&id);
+                self.sights.insert(id, Sight::new(now, false));
+                self.pace.no_later_than(now + 5.0);
+                self.warn(format!(
+                    "{scheduler} did not say whether it took attempt {id} ({reason}); looking for it"
+                ));
+            }
+            Submission::Refused(reason) => {
+                self.withdraw_ready(&reason)?;
+                return Err(Error::Refused { scheduler, reason });
+            }
+            Submission::Limited(reason) => {
+                self.limits.cap = Some(self.sights.len().max(1));
+                self.limits.not_before = now + self.patience.poll_min;
+                self.warn(format!(
+                    "{scheduler} takes no more jobs ({reason}); going on with {} workers",
+                    self.sights.len().max(1)
+                ));
+            }
+            Submission::Unavailable(reason) => {
+                self.hold_back(now);
+                if !self.pace.contact && self.sights.is_empty() && self.limits.failures >= HOPELESS {
+                    self.withdraw_ready(&reason)?;
+                    return Err(Error::Unreachable { scheduler, reason });
+                }
+                self.warn(format!("{scheduler} cannot be reached ({reason}); trying again"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Attempts that were certainly not submitted end here, so that the next driver need not look for them.
+    fn withdraw_ready(&mut self, reason: &str) -> Result<()> {
+        for id in std::mem::take(&mut self.ready) {
+            let (kind, reason) = (Kind::Infrastructure, format!("not submitted: {reason}"));
+            self.ended(
+                id,
+                Record::Ended { id, kind, value: None, reason, wall_s: None, host: String::new() },
+            )?;
+        }
+        self.parts.store.sync()
+    }
+
+    fn hold_back(&mut self, now: f64) {
+        self.limits.failures += 1;
+        let pause = BACKOFF.0 * 2f64.powi(self.limits.failures.min(20) as i32 - 1);
+        self.limits.not_before = now + pause.min(BACKOFF.1);
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

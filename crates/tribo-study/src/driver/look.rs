@@ -1,0 +1,165 @@
+//! Looking at the queue: rarely, all jobs at once, and believing only bad news that lasts.
+
+use super::Driver;
+use super::notice::Notice;
+use super::sight::{Judgement, Sight};
+use crate::job::Kind;
+use crate::runner::{JobRef, Patience, Sighting, State};
+use crate::store::Claim;
+use crate::store::record::Record;
+use crate::tag::AttemptId;
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+
+/// When to look next: soon after a change, ever more rarely while nothing happens.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Pace {
+    due: f64,
+    interval: f64,
+    /// Whether the scheduler has answered this driver at all.
+    pub(super) contact: bool,
+    /// Failed looks in a row.
+    failures: u32,
+}
+
+/// Failed looks in a row after which a driver that never had contact, and has nothing to wait for, gives up.
+const HOPELESS: u32 = 4;
+
+impl Pace {
+    pub(super) fn new(now: f64, patience: &Patience) -> Pace {
+        Pace { due: now, interval: patience.poll_min, contact: false, failures: 0 }
+    }
+
+    pub(super) fn due(&self) -> f64 {
+        self.due
+    }
+
+    /// Looks no later than this.
+    pub(super) fn no_later_than(&mut self, due: f64) {
+        self.due = self.due.min(due);
+    }
+
+    fn looked(&mut self, now: f64, changed: bool, patience: &Patience) {
+        self.interval = match changed {
+            true => patience.poll_min,
+            false => (1.5 * self.interval).min(patience.poll_max),
+        };
+        (self.due, self.contact, self.failures) = (now + self.interval, true, 0);
+    }
+
+    fn failed(&mut self, now: f64, patience: &Patience) {
+        self.failures += 1;
+        self.due = now + patience.poll_min.max(1.0) * f64::from(1u32 << self.failures.min(3));
+    }
+}
+
+impl Driver<'_> {
+    /// Looks at the queue if it is time, and acts on what has become certain.
+    pub(super) fn look(&mut self) -> Result<()> {
+        let now = self.parts.clock.now();
+        if !self.sights.is_empty() && now >= self.pace.due() {
+            self.poll(now)?;
+        }
+        self.judge(now)
+    }
+
+    fn poll(&mut self, now: f64) -> Result<()> {
+        let jobs: Vec<JobRef> = self
+            .parts
+            .ledger
+            .live()
+            .filter(|a| self.sights.contains_key(&a.id))
+            .map(|a| self.job_ref(a))
+            .collect();
+        let sightings = match self.parts.runner.poll(&jobs) {
+            Ok(sightings) => sightings,
+            Err(unreachable) => {
+                // Nothing may be concluded: answers still come by the spool.
+                self.pace.failed(now, &self.patience);
+                let scheduler = self.parts.runner.name();
+                let nothing_known = self.sights.values().all(|sight| !sight.is_known());
+                if !self.pace.contact && nothing_known && self.pace.failures >= HOPELESS {
+                    return Err(Error::Unreachable { scheduler, reason: unreachable.reason });
+                }
+                self.warn(format!("{unreachable}; jobs under way are not affected, asking again later"));
+                return Ok(());
+            }
+        };
+        let mut seen: BTreeMap<AttemptId, Sighting> = sightings.into_iter().map(|s| (s.id, s)).collect();
+        let (mut changed, mut missed) = (false, false);
+        for job in &jobs {
+            let Some(sight) = self.sights.get_mut(&job.id) else { continue };
+            match seen.remove(&job.id) {
+                Some(sighting) => {
+                    changed |= sight.seen(now, sighting.state.clone());
+                    self.sighted(job, sighting)?;
+                }
+                None => {
+                    sight.missed(now);
+                    missed = true;
+                }
+            }
+        }
+        self.pace.looked(now, changed, &self.patience);
+        if missed {
+            self.pace.no_later_than(now + self.patience.poll_min);
+        }
+        Ok(())
+    }
+
+    fn sighted(&mut self, job: &JobRef, sighting: Sighting) -> Result<()> {
+        if job.job.is_none() {
+            self.notices.push(Notice::Submitted { id: job.id, job: sighting.job.clone() });
+            self.append(Record::Submitted { id: job.id, job: sighting.job.clone() })?;
+        }
+        if let State::Unknown(text) = &sighting.state {
+            self.warn(format!(
+                "job {} is in state {text}, which is not known here; it is watched",
+                sighting.job
+            ));
+        }
+        let now = self.parts.clock.now();
+        if let Some(reason) = self.sights.get_mut(&job.id).and_then(|sight| sight.report_held(now)) {
+            let job = &sighting.job;
+            self.warn(format!("job {job} (trial {}) has been held for an hour: {reason}", sighting.id.trial));
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, now: f64) -> Result<()> {
+        let judged: Vec<(AttemptId, Judgement)> = self
+            .sights
+            .iter()
+            .map(|(id, sight): (&AttemptId, &Sight)| (*id, sight.judge(now, &self.patience)))
+            .filter(|(_, judgement)| *judgement != Judgement::Watch)
+            .collect();
+        for (id, judgement) in judged {
+            let (kind, reason, host) = match judgement {
+                Judgement::Watch => continue,
+                Judgement::Revoke => match self.parts.store.revoke(id)? {
+                    Claim::Taken => {
+                        let reason = "the scheduler never took the job; it can no longer start";
+                        (Kind::Infrastructure, reason.to_owned(), String::new())
+                    }
+                    Claim::Held => {
+                        // It runs although nobody acknowledged it: its answer will come, or it will be missed like others.
+                        self.sights.insert(id, Sight::new(now, true));
+                        continue;
+                    }
+                },
+                Judgement::Over(ending) => {
+                    // Should it still be waiting somewhere, it must not start now.
+                    self.parts.store.revoke(id)?;
+                    let host = ending.host.unwrap_or_default();
+                    match self.sights.get(&id).and_then(|sight| sight.cancelled.clone()) {
+                        Some(reason) => (Kind::Cancelled, reason, host),
+                        None => (ending.kind, ending.reason, host),
+                    }
+                }
+            };
+            self.sights.remove(&id);
+            self.ended(id, Record::Ended { id, kind, value: None, reason, wall_s: None, host })?;
+        }
+        Ok(())
+    }
+}

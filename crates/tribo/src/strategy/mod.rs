@@ -10,9 +10,10 @@
 //! | `paper`  | random embedding, sparse process, confidence bound, CMA-ES, quotas `[@tran2021]` |
 //! | `auto`   | picks one of these by the number of inputs and the budget, and says why |
 //!
-//! `bo` and `paper` are two settings of one machine ([`Settings`]): an [`arm`](self) for each embedding holds its data
-//! and its model, `model` fits and updates it, `warp` tames heavy-tailed values, `quota` shares workers between
-//! exploiting and exploring. Pending points are hallucinated, never guessed at `[@desautels2014]`.
+//! `bo` and `paper` are two settings of one machine ([`Settings`]). An `arm` for each embedding holds its `results`, its
+//! local `searches` (in regions of `trust`) and its `forecast`: the `model`, updated between fits (`fitted`), with values
+//! seen through a `warp`, and the posterior `ahead` of it, on which a `proposal` is made. `quota` shares workers between
+//! exploiting and exploring. `restore` takes trials of an earlier process.
 //!
 //! [`History`]: crate::trial::History
 
@@ -20,8 +21,13 @@ mod ahead;
 mod arm;
 mod auto;
 mod fitted;
+mod forecast;
 mod model;
+mod proposal;
 mod quota;
+mod restore;
+mod results;
+mod searches;
 mod settings;
 mod study;
 mod trust;

@@ -11,9 +11,11 @@
 
 use super::arm::{Arm, Proposal};
 use super::auto;
+use super::proposal::For;
+use super::restore::draw_of;
 use super::settings::{Settings, Strategy};
 use crate::embed::Embedding;
-use crate::error::{Error, RestoreFault, Result};
+use crate::error::{Error, Result};
 use crate::rng::Stream;
 use crate::space::{Direction, Kind, Point, Space, UnitPoint};
 use crate::surrogate::watch::{Unwatched, Watch};
@@ -21,7 +23,7 @@ use crate::trial::{History, Outcome, Purpose, Told, Trial, TrialId};
 use std::collections::BTreeSet;
 
 /// Uniform draws in search of a point that was not proposed before, when the strategy's own was.
-const REDRAWS: u64 = 1_000;
+pub(super) const REDRAWS: u64 = 1_000;
 
 /// A point to evaluate.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,19 +50,19 @@ pub struct Study {
     space: Space,
     direction: Direction,
     seed: u64,
-    history: History,
-    machine: Machine,
+    pub(super) history: History,
+    pub(super) machine: Machine,
     explanation: String,
     /// Fingerprints of all points proposed, but for those of `restored`.
-    proposed: BTreeSet<u64>,
+    pub(super) proposed: BTreeSet<u64>,
     /// Trials of an earlier process whose points were not looked at yet: that takes time where there are many inputs.
-    restored: Vec<TrialId>,
+    pub(super) restored: Vec<TrialId>,
     /// Whether different unit points can be the same to the user.
     discrete: bool,
 }
 
 /// What makes proposals.
-enum Machine {
+pub(super) enum Machine {
     Random,
     Arms { arms: Vec<Arm>, settings: Box<Settings> },
 }
@@ -200,73 +202,11 @@ impl Study {
             return Ok((embedding, Purpose::Initial, undecided(arm.design_point(id.0)?)));
         }
         let purpose = settings.quota.next(&self.history);
-        Ok((embedding, purpose, arm.propose(id.0, n_asked, purpose, watch)?))
-    }
-
-    /// Takes a trial that an earlier process asked, as it was in that study's [`History`]. With all trials and outcomes
-    /// taken in the order they came in, the next proposals are those of the earlier study, bit for bit, on one type of
-    /// machine. Nothing is computed here but checks; the first ask makes the model once. An error changes nothing.
-    pub fn restore_asked(&mut self, trial: Trial) -> Result<()> {
-        let id = trial.id;
-        let refuse = |fault| Err(Error::Restore { id: id.0, fault });
-        if self.history.get(id).is_some() {
-            return Err(Error::DuplicateTrial { id: id.0 });
-        }
-        let next = self.history.next_id();
-        if id < next {
-            return refuse(RestoreFault::Order { last: next.0 - 1 });
-        }
-        if let Some(&value) = trial.z.iter().find(|z| !z.is_finite()) {
-            return refuse(RestoreFault::Number { what: "z", value });
-        }
-        let count = self.n_embeddings();
-        if trial.embedding >= count {
-            return refuse(RestoreFault::Embedding { found: trial.embedding, count });
-        }
-        match &mut self.machine {
-            Machine::Random => match *trial.z {
-                [] => {}
-                [draw] if draw.fract() == 0.0 && (0.0..=REDRAWS as f64).contains(&draw) => {}
-                [value] => return refuse(RestoreFault::Number { what: "number of redraws", value }),
-                [..] => {
-                    let (what, expected, found) = ("z", 1, trial.z.len());
-                    return refuse(RestoreFault::Length { what, expected, found });
-                }
-            },
-            Machine::Arms { arms, .. } => {
-                let arm = &mut arms[trial.embedding];
-                let (expected, found) = (arm.embedding().model_dim(), trial.z.len());
-                if found != expected {
-                    return refuse(RestoreFault::Length { what: "z", expected, found });
-                }
-                arm.restored(&trial, arm.to_unit(&trial.z))?;
-            }
-        }
-        self.restored.push(id);
-        self.history.ask(trial)
-    }
-
-    fn n_embeddings(&self) -> usize {
-        match &self.machine {
-            Machine::Random => 1,
-            Machine::Arms { arms, .. } => arms.len(),
-        }
-    }
-
-    /// Takes note of the points of restored trials.
-    fn look_at_restored(&mut self) -> Result<()> {
-        while let Some(&id) = self.restored.last() {
-            if let Some((trial, _)) = self.history.get(id) {
-                let canonical = self.canonical(trial, draw_of(trial))?;
-                self.proposed.insert(fingerprint(&canonical));
-            }
-            self.restored.pop();
-        }
-        Ok(())
+        Ok((embedding, purpose, arm.propose(For { id: id.0, n_asked, purpose }, watch)?))
     }
 
     /// The unit point of a trial as the user sees it.
-    fn canonical(&self, trial: &Trial, draw: u64) -> Result<UnitPoint> {
+    pub(super) fn canonical(&self, trial: &Trial, draw: u64) -> Result<UnitPoint> {
         let unit = self.unit_point(trial, draw)?;
         if self.discrete { self.space.snap(&unit) } else { Ok(unit) }
     }
@@ -384,13 +324,8 @@ fn choose_arm(arms: &[Arm], n_asked: usize) -> usize {
     leader
 }
 
-/// Uniform points drawn before the one of a trial of `random`.
-fn draw_of(trial: &Trial) -> u64 {
-    trial.z.first().map_or(0, |&draw| draw as u64)
-}
-
 /// FNV-1a over the bits of the coordinates.
-fn fingerprint(point: &UnitPoint) -> u64 {
+pub(super) fn fingerprint(point: &UnitPoint) -> u64 {
     point.as_slice().iter().fold(0xcbf2_9ce4_8422_2325, |hash, u| {
         let mixed = (hash ^ u.to_bits()).wrapping_mul(0x0000_0100_0000_01b3);
         mixed ^ (mixed >> 29)

@@ -1,0 +1,137 @@
+//! The model of one embedding and the posterior ahead of it, as events leave them.
+//!
+//! Two things are told apart. What events decide: the last fit, and what the model had seen when it was last used for a
+//! trial. And what is made from that when it is needed, and can be thrown away: the models and the posterior. A fit that
+//! no trial was asked with yet is a draft; it becomes the model when one is, and is gone when anything else happens.
+
+use super::ahead::{Ahead, Pending};
+use super::fitted::Fitted;
+use super::model::Model;
+use super::results::Results;
+use super::searches::LocalSearches;
+use super::settings::Settings;
+use crate::error::{Error, Result};
+use crate::surrogate::watch::Watch;
+use crate::trial::Fit;
+use std::collections::BTreeMap;
+
+/// What is known of the function, made on demand.
+#[derive(Default)]
+pub(super) struct Forecast {
+    /// The last fit that a trial was asked with.
+    fitted: Option<Fitted>,
+    /// Results there were when the model was last used for a trial: they need not be asked whether they fit into it.
+    n_accepted: usize,
+    /// Points that were pending when the model was first used for a trial since anything was told; None if it was not.
+    n_at_once: Option<usize>,
+    /// The model of `fitted`.
+    model: Option<Model>,
+    /// A fit that no trial was asked with yet.
+    draft: Option<Model>,
+    /// The posterior that proposals are made on.
+    ahead: Option<Ahead>,
+}
+
+impl Forecast {
+    /// The middle one of the values at the last fit; infinite before the first.
+    pub(super) fn middle(&self) -> f64 {
+        self.fitted.as_ref().map_or(f64::INFINITY, |fitted| fitted.middle)
+    }
+
+    /// The record of a fit that no trial was asked with yet.
+    pub(super) fn draft(&self) -> Option<Fit> {
+        self.draft.as_ref().map(|model| model.fitted().to_record())
+    }
+
+    /// The draft is the model from now on.
+    pub(super) fn accept_draft(&mut self) {
+        if let Some(model) = self.draft.take() {
+            self.fitted = Some(model.fitted().clone());
+            self.model = Some(model);
+        }
+    }
+
+    /// Takes a fit made by an earlier process, if there is one. Nothing made before is kept but a model that still holds.
+    pub(super) fn restore(&mut self, fitted: Option<Fitted>) {
+        (self.draft, self.ahead) = (None, None);
+        if fitted.is_some() {
+            (self.fitted, self.model) = (fitted, None);
+        }
+    }
+
+    /// The model was used for a trial with so many results known and points pending.
+    pub(super) fn used(&mut self, n_results: usize, n_pending: usize) {
+        self.n_accepted = n_results;
+        self.n_at_once.get_or_insert(n_pending);
+    }
+
+    /// A point became pending, the first of a local search or not.
+    pub(super) fn asked(&mut self, u: &[f64], begins_search: bool) {
+        if let Some(ahead) = &mut self.ahead {
+            if begins_search {
+                ahead.begin_search();
+            }
+            ahead.take_in(u, true);
+        }
+    }
+
+    /// Something else happened that the next proposal must know of.
+    pub(super) fn look_again(&mut self) {
+        (self.n_at_once, self.draft, self.ahead) = (None, None, None);
+    }
+
+    /// The model and the posterior ahead of it, up to date. An error leaves what was there.
+    pub(super) fn prepare(
+        &mut self,
+        settings: &Settings,
+        results: &Results,
+        searches: &LocalSearches,
+        pending: &BTreeMap<u64, Pending>,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<(&Model, &Ahead)> {
+        if self.ahead.is_none() {
+            let spacing = if settings.trust_region { searches.spacing() } else { 0.0 };
+            if self.draft.is_none() && !self.update(settings, results, spacing, seed, watch)? {
+                let (points, values) = (&results.points, &results.values);
+                let last = self.fitted.as_ref();
+                self.draft = Some(Model::fit(settings, points, values, last, spacing, seed, watch)?);
+            }
+            if let Some(model) = self.draft.as_ref().or(self.model.as_ref()) {
+                let pending: Vec<&Pending> = pending.values().collect();
+                let n_at_once = self.n_at_once.unwrap_or(pending.len());
+                let ahead = Ahead::new(model, &pending, n_at_once, &results.barren, searches.number())?;
+                self.ahead = Some(ahead);
+            }
+        }
+        match (self.draft.as_ref().or(self.model.as_ref()), &self.ahead) {
+            (Some(model), Some(ahead)) => Ok((model, ahead)),
+            _ => Err(Error::Empty { what: "model of the embedding" }),
+        }
+    }
+
+    /// Takes new results into the model; false if it has to be fitted.
+    fn update(
+        &mut self,
+        settings: &Settings,
+        results: &Results,
+        spacing: f64,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<bool> {
+        let Some(fitted) = &self.fitted else { return Ok(false) };
+        if results.len() > self.n_accepted && fitted.is_outgrown(results.len(), settings) {
+            return Ok(false);
+        }
+        let (points, values) = (&results.points, &results.values);
+        let mut model = match self.model.take() {
+            Some(model) => model,
+            None => Model::again(fitted, settings, points, values, seed, watch)?,
+        };
+        if !model.take_in(points, values, self.n_accepted, spacing) {
+            return Ok(false);
+        }
+        self.model = Some(model);
+        Ok(true)
+    }
+}

@@ -1,0 +1,85 @@
+//! What came of the trials of one embedding: measured points in the order told, the best of them, and the points that
+//! gave no value.
+
+/// Points given to the maximiser as places to start from.
+const INCUMBENTS: usize = 5;
+
+/// Results of one embedding. All points are in its unit cube.
+#[derive(Default)]
+pub(super) struct Results {
+    /// Measured points, in the order told.
+    pub(super) points: Vec<Vec<f64>>,
+    /// Their values.
+    pub(super) values: Vec<f64>,
+    /// The best few of all.
+    pub(super) leaders: BestFew,
+    /// Points that gave no value.
+    pub(super) barren: Vec<Vec<f64>>,
+}
+
+impl Results {
+    /// Number of measured points.
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The lowest value.
+    pub(super) fn lowest(&self) -> Option<f64> {
+        self.leaders.first().map(|row| self.values[row])
+    }
+
+    /// Keeps a measured point and returns its row.
+    pub(super) fn measured(&mut self, u: Vec<f64>, value: f64) -> usize {
+        let row = self.values.len();
+        self.points.push(u);
+        self.values.push(value);
+        self.leaders.enter(row, &self.values);
+        row
+    }
+}
+
+/// Rows of the best few results of some kind, best first, the first told of equals.
+#[derive(Default)]
+pub(super) struct BestFew {
+    rows: Vec<usize>,
+}
+
+impl BestFew {
+    /// The rows.
+    pub(super) fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// The best one.
+    pub(super) fn first(&self) -> Option<usize> {
+        self.rows.first().copied()
+    }
+
+    /// Takes the row in if it is among the best.
+    pub(super) fn enter(&mut self, row: usize, values: &[f64]) {
+        let place = self.rows.partition_point(|&other| values[other] <= values[row]);
+        self.rows.insert(place, row);
+        self.rows.truncate(INCUMBENTS);
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_few_come_in_order_and_the_first_of_equals_first() {
+        let mut results = Results::default();
+        assert_eq!(results.lowest(), None);
+        for value in [3.0, 1.0, 2.0, 1.0, 9.0, 0.5, 8.0, 0.7] {
+            results.measured(vec![value], value);
+        }
+        assert_eq!(results.leaders.rows(), [5, 7, 1, 3, 2]);
+        assert_eq!((results.len(), results.lowest()), (8, Some(0.5)));
+    }
+}

@@ -1,0 +1,109 @@
+//! Local searches of one embedding, one after the other, each in its trust region.
+//!
+//! A search is over when its box has collapsed, when the acquisition promises next to nothing (`proposal` sees that), or
+//! when it slides back to an optimum found before. The next one begins where mean - κ sd is lowest, away from all optima
+//! found, and is judged by its own best value. All data stay in the model.
+
+use super::model::Model;
+use super::results::{BestFew, Results};
+use super::trust::TrustRegion;
+use crate::error::Result;
+use crate::rng::Stream;
+use crate::surrogate::Posterior;
+use crate::trial::Ended;
+use faer::Mat;
+
+/// Random points among which a search begins.
+const START_POINTS: usize = 500;
+
+/// The current search, and where the ones before ended.
+pub(super) struct LocalSearches {
+    region: TrustRegion,
+    /// Number of the current search; the first one takes in the initial design.
+    number: usize,
+    /// The best few results of the current search; the first search owns all results.
+    own: BestFew,
+    /// Best points of the searches that are over.
+    optima: Vec<Vec<f64>>,
+}
+
+impl LocalSearches {
+    /// The first search, in all of the cube.
+    pub(super) fn new() -> LocalSearches {
+        LocalSearches { region: TrustRegion::new(), number: 0, own: BestFew::default(), optima: vec![] }
+    }
+
+    /// Number of the current search.
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// The best few results of the current search.
+    pub(super) fn own(&self) -> &BestFew {
+        &self.own
+    }
+
+    /// The trust region of the current search.
+    pub(super) fn region(&self) -> &TrustRegion {
+        &self.region
+    }
+
+    /// Judges the current search by a value of its own, before that is among the results. `middle` is the middle one of
+    /// all values.
+    pub(super) fn judge(&mut self, value: f64, middle: f64, results: &Results, d: usize, pending: usize) {
+        // By more than a thousandth of what separates the best result from the middle one.
+        let worthwhile = 1e-3 * (middle - results.lowest().unwrap_or(f64::INFINITY)).max(0.0);
+        let improved = self.own.first().is_none_or(|best| value < results.values[best] - worthwhile);
+        self.region.told(improved, d, pending);
+    }
+
+    /// Takes a result as one of the current search.
+    pub(super) fn enter(&mut self, row: usize, values: &[f64]) {
+        self.own.enter(row, values);
+    }
+
+    /// Ends the current search and begins the next.
+    pub(super) fn begin_next(&mut self, ended: Ended, results: &Results) {
+        if let (Ended::AtOptimum, Some(best)) = (ended, self.own.first()) {
+            self.optima.push(results.points[best].clone());
+        }
+        self.number += 1;
+        self.own.clear();
+        self.region = TrustRegion::local();
+    }
+
+    /// How close two points of the model may be: 2e-3 of the cube, less when the search has become local.
+    pub(super) fn spacing(&self) -> f64 {
+        2e-3 * (self.region.side() / 0.1).min(1.0)
+    }
+
+    /// Whether a later search has come to where an earlier one ended.
+    pub(super) fn is_back(&self, centre: &[f64], model: &Model) -> bool {
+        self.number > 0 && self.optima.iter().any(|other| model.distance(centre, other) < 0.7)
+    }
+
+    /// Where the next search begins: lowest mean - κ sd among random points a length scale or more away from the optima
+    /// found, κ = 1, 2, 3 in turn. The search's own later starts, while the first is pending, differ by the hallucinated
+    /// variance.
+    pub(super) fn start(
+        &self,
+        model: &Model,
+        posterior: &dyn Posterior,
+        stream: &mut Stream,
+    ) -> Result<Vec<f64>> {
+        let d = posterior.dim();
+        let kappa = (1 + self.number % 3) as f64;
+        let points = Mat::from_fn(START_POINTS, d, |_, _| stream.uniform());
+        let prediction = posterior.predict(points.as_ref())?;
+        let mut best = (f64::INFINITY, 0);
+        for i in 0..START_POINTS {
+            let point: Vec<f64> = (0..d).map(|k| points[(i, k)]).collect();
+            let far = self.optima.iter().all(|other| model.distance(&point, other) > 1.0);
+            let bound = prediction.mean[i] - kappa * prediction.var[i].sqrt();
+            if far && bound < best.0 {
+                best = (bound, i);
+            }
+        }
+        Ok((0..d).map(|k| points[(best.1, k)]).collect())
+    }
+}

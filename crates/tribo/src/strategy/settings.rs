@@ -200,7 +200,7 @@ impl Settings {
     }
 
     /// Refuses numbers without a meaning, by name.
-    pub(super) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         let range = |what, value: f64, low: f64, high: f64| {
             if value >= low && value <= high {
                 Ok(())

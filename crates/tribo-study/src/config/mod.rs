@@ -1,7 +1,21 @@
 //! The study file, read: what to optimise, how, within what budget, and where evaluations run.
 //!
-//! These are the types everything else works with. `read` makes them from TOML and `schema` describes the same keys as
-//! JSON Schema.
+//! These are the types everything else works with. `read` makes them from TOML. `keys` lists every section and key once;
+//! `check` holds a file against that list, [`schema`] turns it into JSON Schema and [`reference`] into a page for people.
+
+mod check;
+mod identity;
+mod keys;
+mod place;
+mod read;
+pub mod reference;
+pub mod schema;
+mod suggest;
+mod value;
+mod view;
+
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,10 +56,10 @@ pub struct Config {
     pub strategy: Strategy,
     /// When to stop.
     pub budget: Budget,
-    /// How a point is evaluated, and where.
-    pub run: Run,
-    /// The parts that decide proposals (name, direction, seed, parameters, strategy) in a canonical form: if it changes, the
-    /// study is another one.
+    /// How a point is evaluated, and where; None for a study driven by `tribo ask` and `tribo tell` alone.
+    pub run: Option<Run>,
+    /// The parts that decide proposals (direction, seed, parameters, strategy and, for `auto`, the number of evaluations) in
+    /// a canonical form: if it changes, the study is another one.
     pub identity: String,
 }
 
@@ -144,7 +158,7 @@ pub struct Simulated {
 /// What one evaluation is: everything `tribo job` has to know about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// The program.
+    /// The program; no words at all in a simulated study that names none.
     pub command: Command,
     /// Longest time it may take.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "seconds")]

@@ -1,0 +1,107 @@
+//! The keys at the top of the file, `[[parameter]]` and `[budget]`.
+
+use super::run::RUN;
+use super::strategy::STRATEGY;
+use super::{Range, Section, Type, key, section, table};
+
+const NUMERIC: &[(&str, &[&str])] = &[("type", &["float", "int"])];
+const CATEGORICAL: &[(&str, &[&str])] = &[("type", &["categorical"])];
+/// Elements of one vector at most: 80 MB for one point.
+const MOST_ELEMENTS: i64 = 10_000_000;
+
+pub(in crate::config) static ROOT: Section = table(
+    "",
+    "What is optimised. These keys stand above the first section.",
+    &[
+        key(
+            "study_version",
+            Type::Integer { low: 0, high: i64::MAX },
+            "1",
+            "The version of study files this one is written for.",
+        )
+        .required(),
+        key("name", Type::Text, "\"wing\"", "What the study is called in listings and reports.")
+            .or_prose("the name of the file, without `.toml`"),
+        key(
+            "direction",
+            Type::Choice(&["minimize", "maximize"]),
+            "\"minimize\"",
+            "Whether smaller or larger values are better.",
+        )
+        .required(),
+        key(
+            "seed",
+            Type::Integer { low: 0, high: i64::MAX },
+            "7",
+            "Decides every random draw: the same seed and the same results give the same points.",
+        )
+        .or("0"),
+        section("parameter", Type::Tables(&PARAMETER, 1), "The inputs, one section each.").required(),
+        section("strategy", Type::Table(&STRATEGY), "How points are chosen."),
+        section("budget", Type::Table(&BUDGET), "When the study is over.").required(),
+        section(
+            "run",
+            Type::Table(&RUN),
+            "How a point is evaluated, and where; not needed if the study is driven by `tribo \
+             ask` and `tribo tell`.",
+        ),
+    ],
+);
+
+pub(in crate::config) static PARAMETER: Section = table(
+    "parameter",
+    "An input, or a vector of inputs. One section for each.",
+    &[
+        key(
+            "name",
+            Type::Text,
+            "\"x\"",
+            "What it is called in parameter files, decks and tables; without `[`, `]` and `=`.",
+        )
+        .required(),
+        key(
+            "type",
+            Type::Choice(&["float", "int", "categorical"]),
+            "\"float\"",
+            "A number, a whole number, or one of several names.",
+        )
+        .required(),
+        key("low", Type::Number(Range::ANY), "0.1", "The smallest value, included.").required().when(NUMERIC),
+        key("high", Type::Number(Range::ANY), "1", "The largest value, included.").required().when(NUMERIC),
+        key("log", Type::Flag, "true", "Whether it is searched in its logarithm; needs `low` above 0.")
+            .or("false")
+            .when(NUMERIC),
+        key(
+            "choices",
+            Type::List { of: &Type::Text, least: 2, most: usize::MAX },
+            "[\"steel\", \"glass\"]",
+            "The names to choose from.",
+        )
+        .required()
+        .when(CATEGORICAL),
+        key(
+            "size",
+            Type::Integer { low: 1, high: MOST_ELEMENTS },
+            "10000",
+            "Makes it a vector of this many elements, each with these bounds.",
+        )
+        .or_prose("a single value"),
+    ],
+);
+
+static BUDGET: Section = Section {
+    path: "budget",
+    doc: "When the study is over: whatever comes first. At least one key is needed.",
+    keys: &[
+        // Job names have room for 36^5 trials.
+        key(
+            "evaluations",
+            Type::Integer { low: 1, high: 60_000_000 },
+            "200",
+            "Trials, failed ones included.",
+        ),
+        key("wall_time", Type::Duration, "\"12h\"", "Time since the study was first run."),
+        key("target", Type::Number(Range::ANY), "1e-3", "A value that is good enough."),
+    ],
+    least: 1,
+};

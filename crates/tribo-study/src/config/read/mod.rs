@@ -1,0 +1,101 @@
+//! From text to [`Config`]. First the checks that follow from the list of keys, then the values, then what they mean
+//! together; whatever is wrong is reported at the key or value concerned.
+
+mod run;
+mod space;
+mod strategy;
+
+use super::check::check;
+use super::identity::Identity;
+use super::keys::{ROOT, STRATEGY, Section};
+use super::place::{Complaint, line_and_column};
+use super::view::View;
+use super::{Budget, Config, ConfigError, STUDY_VERSION};
+use crate::error::{Error, Result};
+use std::path::Path;
+use toml::de::DeTable;
+use tribo::space::Direction;
+
+impl Config {
+    /// Reads a study file.
+    pub fn read(path: &Path) -> Result<Config> {
+        if path.is_dir() {
+            let what =
+                "this is a folder, not a study file; name the file, or make one with `tribo init`".to_owned();
+            return Err(Error::Missing { path: path.to_owned(), what });
+        }
+        let bytes = std::fs::read(path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => {
+                let what = "there is no such study file; make one with `tribo init`".to_owned();
+                Error::Missing { path: path.to_owned(), what }
+            }
+            _ => Error::io("cannot read", path)(source),
+        })?;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(Config::parse(path, text)?),
+            Err(error) => {
+                let readable = &bytes[..error.valid_up_to()];
+                let text = std::str::from_utf8(readable).unwrap_or_default();
+                let message = "this is not UTF-8; save the file with the encoding UTF-8".to_owned();
+                Err(complain(path, text, Complaint::new(text.len(), message)).into())
+            }
+        }
+    }
+
+    /// Reads the text of a study file. `path` names it in messages, and the study if the text does not; nothing is read
+    /// from there.
+    pub fn parse(path: &Path, text: &str) -> std::result::Result<Config, ConfigError> {
+        let file = DeTable::parse(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            complain(path, text, Complaint::new(at, format!("this is not TOML: {}", error.message())))
+        })?;
+        config(path, file.get_ref()).map_err(|complaint| complain(path, text, complaint))
+    }
+}
+
+fn complain(path: &Path, text: &str, Complaint { at, message }: Complaint) -> ConfigError {
+    let (line, column) = line_and_column(text, at);
+    ConfigError { path: path.to_owned(), line, column, message }
+}
+
+fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Complaint> {
+    let view = View::new(&ROOT, Some(file), 0);
+    // Before anything else: a file of another version may have other keys.
+    if let Some(version) = view.integer::<i64>("study_version")
+        && version != i64::from(STUDY_VERSION)
+    {
+        let message = format!(
+            "`study_version` is {version}; this program knows version {STUDY_VERSION}: use a tribo that knows {version}"
+        );
+        return Err(view.complaint("study_version", message));
+    }
+    check(file)?;
+    let direction = match view.text("direction").as_deref() {
+        Some("maximize") => Direction::Maximize,
+        _ => Direction::Minimize,
+    };
+    let seed = view.integer("seed").unwrap_or(0);
+    let space = space::read(&view)?;
+    let budget = budget(&view);
+    let strategy_view = view.inside("strategy", &STRATEGY);
+    let strategy = strategy::read(&strategy_view, space.dim())?;
+    let run = run::read(&view, &space)?;
+    let identity = Identity::new(&view, &strategy, budget.evaluations).to_text();
+    let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let name = view.text("name").or_else(stem).unwrap_or_else(|| "study".to_owned());
+    Ok(Config { name, direction, seed, space, strategy, budget, run, identity })
+}
+
+fn budget(file: &View<'_>) -> Budget {
+    let budget = file.inside("budget", section_of(file.section(), "budget"));
+    Budget {
+        evaluations: budget.integer("evaluations"),
+        wall_time: budget.duration("wall_time"),
+        target: budget.number("target"),
+    }
+}
+
+/// The section a key of the description stands for.
+fn section_of(section: &'static Section, name: &str) -> &'static Section {
+    section.key(name).and_then(|key| key.kind.sections().first().copied()).unwrap_or(section)
+}

@@ -1,0 +1,243 @@
+//! `[run]`: how a point is evaluated, and where.
+
+use super::section_of;
+use crate::config::place::Complaint;
+use crate::config::view::View;
+use crate::config::{
+    Command, Deck, Evaluation, Keep, Occurrence, On, ParamsFormat, Pbs, ResultSource, Retries, Run,
+    Simulated, Slurm,
+};
+use crate::tag::Tag;
+use regex_lite::Regex;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tribo::space::{Kind, Space};
+
+type Read<T> = Result<T, Complaint>;
+
+/// The section; None if the file has none.
+pub(super) fn read(file: &View<'_>, space: &Space) -> Read<Option<Run>> {
+    if file.given("run").is_none() {
+        return Ok(None);
+    }
+    let view = inside(file, "run");
+    // All of them, so that the section of another runner is checked too.
+    let (slurm, pbs, simulated) = (slurm(&view), pbs(&view), simulated(&view)?);
+    let on = match view.text("on").as_deref() {
+        Some("slurm") => On::Slurm(slurm),
+        Some("pbs") => On::Pbs(pbs),
+        Some("simulated") => On::Simulated(fits(&view, simulated, space)?),
+        _ => On::Local,
+    };
+    let keep = match view.text("keep").as_deref() {
+        Some("failed") => Keep::Failed,
+        Some("none") => Keep::None,
+        _ => Keep::All,
+    };
+    let evaluation = evaluation(&view, matches!(on, On::Simulated(_)))?;
+    let workers = view.integer("workers").unwrap_or(1);
+    Ok(Some(Run { on, workers, evaluation, retries: retries(&view)?, keep }))
+}
+
+fn inside<'a>(view: &View<'a>, name: &str) -> View<'a> {
+    view.inside(name, section_of(view.section(), name))
+}
+
+fn slurm(run: &View<'_>) -> Slurm {
+    let view = inside(run, "slurm");
+    Slurm {
+        partition: view.text("partition"),
+        account: view.text("account"),
+        qos: view.text("qos"),
+        time: view.duration("time"),
+        cpus: view.integer("cpus"),
+        memory: view.text("memory"),
+        options: view.texts("options").unwrap_or_default(),
+        setup: view.texts("setup").unwrap_or_default(),
+        requeue: view.flag("requeue"),
+        poll: view.duration("poll").unwrap_or_default(),
+    }
+}
+
+fn pbs(run: &View<'_>) -> Pbs {
+    let view = inside(run, "pbs");
+    Pbs {
+        queue: view.text("queue"),
+        account: view.text("account"),
+        select: view.text("select"),
+        time: view.duration("time"),
+        options: view.texts("options").unwrap_or_default(),
+        setup: view.texts("setup").unwrap_or_default(),
+        poll: view.duration("poll").unwrap_or_default(),
+    }
+}
+
+/// The test problem; None if the section is not there.
+fn simulated(run: &View<'_>) -> Read<Option<Simulated>> {
+    let view = inside(run, "simulated");
+    let Some(problem) = view.text("problem") else { return Ok(None) };
+    let both = || view.duration("duration").map(|duration| vec![duration; 2]);
+    let duration = match view.durations("duration").or_else(both).as_deref() {
+        Some(&[shortest, longest]) => (shortest, longest),
+        _ => (Duration::ZERO, Duration::ZERO),
+    };
+    if duration.0 > duration.1 {
+        let message = "`duration` has the longer time first; write the shortest, then the longest";
+        return Err(view.complaint("duration", message));
+    }
+    Ok(Some(Simulated { problem, duration }))
+}
+
+/// The test problem, if it is there and fits the space.
+fn fits(run: &View<'_>, simulated: Option<Simulated>, space: &Space) -> Read<Simulated> {
+    let Some(simulated) = simulated else {
+        let message =
+            "on = \"simulated\" needs a section [run.simulated] with a problem, such as problem = \"sphere\"";
+        return Err(run.complaint("on", message));
+    };
+    let view = inside(run, "simulated");
+    let name = &simulated.problem;
+    let numeric = |kind: &Kind| !matches!(kind, Kind::Categorical { .. });
+    if let Some(parameter) = space.parameters().iter().find(|parameter| !numeric(parameter.kind())) {
+        let message = format!(
+            "the test problem {name} is a function of numbers, but `{}` is categorical",
+            parameter.name()
+        );
+        return Err(view.complaint("problem", message));
+    }
+    match tribo::problems::by_name(name, space.n_inputs()) {
+        Ok(_) => Ok(simulated),
+        Err(error) => Err(view.complaint("problem", error.to_string())),
+    }
+}
+
+fn evaluation(run: &View<'_>, simulated: bool) -> Read<Evaluation> {
+    let command = match (run.text("command"), run.texts("command")) {
+        (Some(line), _) => Command::Shell(line),
+        (None, Some(words)) => Command::Argv(words),
+        (None, None) if simulated => Command::Argv(vec![]),
+        (None, None) => return Err(run.missing("command")),
+    };
+    let blank = match &command {
+        Command::Shell(line) => line.trim().is_empty(),
+        Command::Argv(words) => words.first().is_some_and(|program| program.trim().is_empty()),
+    };
+    if blank {
+        return Err(run.complaint("command", "`command` names no program; write it first"));
+    }
+    let params = match run.text("params").as_deref() {
+        Some("dakota") => ParamsFormat::Dakota,
+        Some("aprepro") => ParamsFormat::Aprepro,
+        _ => ParamsFormat::Json,
+    };
+    let evaluation = Evaluation {
+        command,
+        timeout: run.duration("timeout"),
+        params,
+        result: result(run, params)?,
+        decks: decks(run)?,
+        copy: paths(run, "copy"),
+        link: paths(run, "link"),
+        env: run.names("env").into_iter().collect(),
+        capture: run.size("capture").unwrap_or(0),
+        retry_exit_code: run.integer("retry_exit_code").unwrap_or(0),
+        infeasible_exit_code: run.integer("infeasible_exit_code").unwrap_or(0),
+    };
+    if evaluation.retry_exit_code == evaluation.infeasible_exit_code {
+        let given =
+            ["infeasible_exit_code", "retry_exit_code"].into_iter().find(|key| run.given(key).is_some());
+        let code = evaluation.retry_exit_code;
+        let message =
+            format!("`retry_exit_code` and `infeasible_exit_code` are both {code}; give each its own");
+        return Err(run.complaint(given.unwrap_or("retry_exit_code"), message));
+    }
+    Ok(evaluation)
+}
+
+fn paths(view: &View<'_>, key: &str) -> Vec<PathBuf> {
+    view.texts(key).unwrap_or_default().into_iter().map(PathBuf::from).collect()
+}
+
+fn result(run: &View<'_>, params: ParamsFormat) -> Read<ResultSource> {
+    let view = inside(run, "result");
+    let usual = if params == ParamsFormat::Json { "json" } else { "dakota" };
+    let from = run.text("result").or_else(|| view.text("from")).unwrap_or_else(|| usual.to_owned());
+    let file = view.text("file");
+    let need = |key: &str| view.text(key).ok_or_else(|| view.missing(key));
+    Ok(match from.as_str() {
+        "dakota" => ResultSource::Dakota { file: file.unwrap_or_else(|| "results.out".to_owned()) },
+        "stdout" => ResultSource::Stdout,
+        "regex" => {
+            let pattern = need("pattern")?;
+            check_pattern(&view, &pattern)?;
+            ResultSource::Regex { file, pattern, occurrence: occurrence(&view, "occurrence") }
+        }
+        "csv" => ResultSource::Csv {
+            file: file.ok_or_else(|| view.missing("file"))?,
+            column: need("column")?,
+            row: occurrence(&view, "row"),
+        },
+        _ => ResultSource::Json { file: file.unwrap_or_else(|| "result.json".to_owned()), key: need("key")? },
+    })
+}
+
+fn check_pattern(view: &View<'_>, pattern: &str) -> Read<()> {
+    let message = match Regex::new(pattern) {
+        Ok(regex) if regex.captures_len() > 1 => return Ok(()),
+        Ok(_) => {
+            "`pattern` has no group; put the number in round brackets, such as pattern = 'drag = (\\S+)'"
+                .to_owned()
+        }
+        Err(error) => format!("`pattern` is not a regular expression: {error}"),
+    };
+    Err(view.complaint("pattern", message))
+}
+
+fn occurrence(view: &View<'_>, key: &str) -> Occurrence {
+    match (view.text(key).as_deref(), view.integer(key)) {
+        (_, Some(n)) => Occurrence::Nth(n),
+        (Some("first"), _) => Occurrence::First,
+        (Some("last"), _) => Occurrence::Last,
+        _ => Occurrence::Only,
+    }
+}
+
+fn decks(run: &View<'_>) -> Read<Vec<Deck>> {
+    let (mut decks, mut names) = (Vec::new(), BTreeSet::new());
+    for view in run.sections("deck", section_of(run.section(), "deck")) {
+        let template = PathBuf::from(view.text("template").ok_or_else(|| view.missing("template"))?);
+        let own_name = || template.file_name().map(PathBuf::from);
+        let Some(to) = view.text("to").map(PathBuf::from).or_else(own_name) else {
+            return Err(view.complaint("template", "`template` names no file; write the path of one"));
+        };
+        // Compared without the `./` in front.
+        if !names.insert(Path::new(".").join(&to).components().collect::<PathBuf>()) {
+            let message = format!("two decks become {}; give each its own `to`", to.display());
+            return Err(view.complaint("to", message));
+        }
+        let (open, close) = (view.text("open").unwrap_or_default(), view.text("close").unwrap_or_default());
+        decks.push(Deck { template, to, open, close });
+    }
+    Ok(decks)
+}
+
+fn retries(run: &View<'_>) -> Read<Retries> {
+    let view = inside(run, "retries");
+    let retry = |key: &str| view.integer(key).unwrap_or(0);
+    let retries = Retries {
+        transient: run.integer("retries").unwrap_or_else(|| retry("transient")),
+        infrastructure: retry("infrastructure"),
+        failed: retry("failed"),
+        timeout: retry("timeout"),
+        memory: retry("memory"),
+    };
+    let Retries { transient, infrastructure, failed, timeout, memory } = retries;
+    let all = transient + infrastructure + failed + timeout + memory;
+    let most = Tag::ATTEMPTS - 1;
+    if all > most {
+        let message = format!("these are {all} retries of one evaluation; {most} in all are possible");
+        return Err(run.complaint("retries", message));
+    }
+    Ok(retries)
+}

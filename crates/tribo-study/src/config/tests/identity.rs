@@ -1,0 +1,71 @@
+//! The identity: what changes it, what does not, and what a change is called.
+
+use super::{COMPLETE, SMALLEST, good, with};
+
+fn difference(old: &str, new: &str) -> Option<String> {
+    good(old).identity_difference(&good(new))
+}
+
+#[test]
+fn formatting_order_name_and_run_do_not_matter() {
+    let reordered = "# A comment.\nname = \"other\"\nseed = 0\ndirection = 'maximize'\nstudy_version = 1\n\
+                     [run]\ncommand = \"./f\"\n[strategy]\nname = \"auto\"\n[budget]\nwall_time = \"1h\"\nevaluations = 1_0\n\
+                     [[parameter]]\nhigh = 1e0\nlow = 0.0\nlog = false\ntype = \"float\"\nname = \"x\"\n";
+    assert_eq!(good(reordered).identity, good(SMALLEST).identity);
+    assert_eq!(difference(reordered, SMALLEST), None);
+    // The defaults of a strategy, written out.
+    let long = "[strategy]\nname = \"paper\"\nmodel_dim = 1\nhalf_width = 1\nkernel = \"matern32\"\ninducing = 400\n";
+    assert_eq!(difference(&with("[strategy]\nname = \"paper\"\n"), &with(long)), None);
+}
+
+#[test]
+fn only_auto_looks_at_the_number_of_evaluations() {
+    let more = |text: &str| text.replace("evaluations = 10\n", "evaluations = 20\n");
+    let said = difference(SMALLEST, &more(SMALLEST)).unwrap();
+    assert!(said.starts_with("budget.evaluations 10 -> 20"), "{said}");
+    let bo = with("[strategy]\nname = \"bo\"\n");
+    assert_eq!(difference(&bo, &more(&bo)), None);
+}
+
+#[test]
+fn differences_are_named() {
+    for (from, to, said) in [
+        ("direction = \"minimize\"", "direction = \"maximize\"", "direction minimize -> maximize"),
+        ("seed = 7 ", "seed = 8 ", "seed 7 -> 8"),
+        ("high = 15.0", "high = 16", "parameter `angle`: high 15 -> 16"),
+        ("high = 1e7", "high = 2e7", "parameter `reynolds`: high 10000000 -> 20000000"),
+        (
+            "low = 1e4\nhigh = 1e7\nlog = true",
+            "low = 1e4\nhigh = 1e7\nlog = false",
+            "parameter `reynolds`: log true -> false",
+        ),
+        ("size = 20 ", "size = 21 ", "parameter `thickness`: size 20 -> 21"),
+        ("\"carbon\"]", "\"carbon\", \"oak\"]", "parameter `material`: choices"),
+        ("name = \"ribs\"", "name = \"spars\"", "parameter `ribs` is gone"),
+        ("delta = 0.1", "delta = 0.2", "strategy: delta 0.1 -> 0.2"),
+        ("acquisition = \"ucb\"\ndelta = 0.1", "acquisition = \"ei\"", "strategy: acquisition ucb -> ei"),
+        ("name = \"bo\" ", "name = \"paper\" ", "strategy bo -> paper"),
+    ] {
+        assert_eq!(COMPLETE.matches(from).count(), 1, "{from}");
+        let found = difference(COMPLETE, &COMPLETE.replace(from, to)).unwrap_or_default();
+        assert!(found.starts_with(said), "{found} instead of {said}");
+    }
+}
+
+#[test]
+fn a_vector_of_one_is_not_a_single_value() {
+    let vector = SMALLEST.replace("high = 1\n", "high = 1\nsize = 1\n");
+    assert_eq!(difference(SMALLEST, &vector).unwrap(), "parameter `x`: size not given -> 1");
+}
+
+#[test]
+fn parameters_are_ordered() {
+    let two = |a: &str, b: &str| {
+        let parameter =
+            |name: &str| format!("[[parameter]]\nname = \"{name}\"\ntype = \"int\"\nlow = 1\nhigh = 2\n");
+        with(&format!("{}{}", parameter(a), parameter(b)))
+    };
+    let said = difference(&two("a", "b"), &two("b", "a")).unwrap();
+    assert_eq!(said, "order of the parameters: `b` stands where `a` was");
+    assert_eq!(difference(SMALLEST, &two("a", "b")).unwrap(), "parameter `a` is new");
+}

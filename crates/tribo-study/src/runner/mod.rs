@@ -4,9 +4,15 @@
 //! A runner never says that an evaluation succeeded. Only the answer that the job leaves in the spool does. What a runner
 //! knows is negative evidence (the job ended, and how), and it says "I do not know" when the scheduler does not answer.
 
+pub mod command;
+pub mod local;
+mod process;
+
+use crate::config::On;
 use crate::job::Kind;
 use crate::tag::{AttemptId, Tag};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// One attempt, ready to run: its folder holds `job.json` and `params.json`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +126,33 @@ pub trait Runner {
     fn wait(&mut self, _seconds: f64) -> bool {
         false
     }
+
+    /// Asks whether jobs like this study's would be accepted, without submitting one.
+    fn check(&mut self) -> crate::Result<()> {
+        Ok(())
+    }
+
+    /// Active jobs that the last poll found under this study's names although it was not asked about them, as `id name`.
+    /// A job whose answer was just taken in may be among them until the scheduler has closed it.
+    fn strangers(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// How many scheduler commands were run so far.
+    fn calls(&self) -> u64 {
+        0
+    }
+}
+
+/// The time limit that jobs get from the scheduler: what the study file says, or three minutes more than the timeout.
+/// Locally there is none.
+pub fn wall_limit(on: &On, timeout: Option<Duration>) -> Option<Duration> {
+    let time = match on {
+        On::Slurm(slurm) => slurm.time,
+        On::Pbs(pbs) => pbs.time,
+        On::Local | On::Simulated(_) => return None,
+    };
+    time.or(timeout.map(|timeout| timeout + Duration::from_secs(180)))
 }
 
 /// Times, in seconds, that suit a runner.

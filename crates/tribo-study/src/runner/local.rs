@@ -127,10 +127,10 @@ impl Runner for Local {
         for job in jobs {
             // A job that has not come far enough to be seen finds the file; one that runs gets the signal too.
             let _ = File::create(job.dir.join(CANCEL_FILE));
-            if let Some(process) = process(job).filter(Process::alive) {
-                if let Some(pid) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) {
-                    let _ = kill_process(pid, Signal::TERM);
-                }
+            let running =
+                process(job).filter(Process::alive).and_then(|process| i32::try_from(process.pid).ok());
+            if let Some(pid) = running.and_then(Pid::from_raw) {
+                let _ = kill_process(pid, Signal::TERM);
             }
         }
         Ok(())

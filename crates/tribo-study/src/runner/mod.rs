@@ -4,9 +4,13 @@
 //! A runner never says that an evaluation succeeded. Only the answer that the job leaves in the spool does. What a runner
 //! knows is negative evidence (the job ended, and how), and it says "I do not know" when the scheduler does not answer.
 
+pub mod array;
+pub mod batch;
 pub mod command;
+mod join;
 pub mod local;
 mod process;
+pub mod slurm;
 
 use crate::config::On;
 use crate::job::Kind;

@@ -1,6 +1,10 @@
-//! Runners against processes and against scheduler programs that misbehave on demand. Tests are named after the rows of
-//! the fault table in `docs`: what is injected, and what must come of it.
+//! Runners against processes and against scheduler programs that misbehave on demand.
+//! Numbers in the names of tests are rows of the fault table: what is injected, and what must come of it.
 
+#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+mod cluster;
 mod conformance;
 mod local;
+mod slurm;
 mod study;

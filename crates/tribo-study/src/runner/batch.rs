@@ -1,0 +1,230 @@
+//! What SLURM and PBS have in common: a study's jobs are scripts that end in `tribo job`, and are known by their names.
+
+use super::array::Array;
+use super::command::{Commands, Trouble};
+use super::{Attempt, Submission};
+use crate::layout::Layout;
+use crate::tag::{AttemptId, StudyId, Tag};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The script of a job, in the attempt's folder or beside the array's file.
+const SCRIPT_FILE: &str = "job.sh";
+
+/// What a runner has to know to submit jobs of a study and to find them again.
+#[derive(Debug)]
+pub struct Batch {
+    study: StudyId,
+    layout: Layout,
+    program: PathBuf,
+    wall: Option<Duration>,
+    pub(crate) commands: Commands,
+    /// Array files read so far, by tag. They never change once their array is in the queue.
+    arrays: BTreeMap<String, Array>,
+}
+
+/// One submission, on disk.
+pub(crate) struct Prepared {
+    /// The job name.
+    pub(crate) tag: Tag,
+    /// The script to submit.
+    pub(crate) script: PathBuf,
+    /// The folder the job belongs to.
+    pub(crate) folder: PathBuf,
+    /// Number of elements, if it is an array.
+    pub(crate) elements: Option<usize>,
+    /// Hosts to avoid.
+    pub(crate) avoid: BTreeSet<String>,
+}
+
+impl Batch {
+    /// Jobs of this study run `program job ...`, with a time limit of `wall` for each. Scheduler programs are on PATH.
+    pub fn new(study: StudyId, layout: &Layout, program: PathBuf, wall: Option<Duration>) -> Batch {
+        // Jobs start in other folders. Without a current folder there is nothing to be done about a relative path.
+        let layout =
+            std::path::absolute(layout.file()).map_or_else(|_| layout.clone(), |file| Layout::of(&file));
+        Batch { study, layout, program, wall, commands: Commands::new(), arrays: BTreeMap::new() }
+    }
+
+    /// With scheduler programs from elsewhere, or with other time limits.
+    #[must_use]
+    pub fn with_commands(self, commands: Commands) -> Batch {
+        Batch { commands, ..self }
+    }
+
+    /// The time limit of a job.
+    pub(crate) fn wall(&self) -> Option<Duration> {
+        self.wall
+    }
+
+    /// Whether a job name is of this study.
+    pub(crate) fn owns(&self, name: &str) -> bool {
+        name.strip_prefix(&Tag::prefix(&self.study)).is_some_and(|rest| rest.starts_with(['e', 'y']))
+    }
+
+    /// Writes the script, and the list of elements of an array, for a group of attempts.
+    pub(crate) fn prepare(&mut self, group: &[Attempt], setup: &[String]) -> Result<Prepared, Submission> {
+        let unwritten =
+            |error: io::Error| Submission::Unavailable(format!("cannot write a job script: {error}"));
+        let avoid = group.iter().flat_map(|attempt| attempt.avoid.iter().cloned()).collect();
+        if let [attempt] = group {
+            let arguments = [OsStr::new("--dir"), attempt.dir.as_os_str()];
+            let path = attempt.dir.join(SCRIPT_FILE);
+            fs::write(&path, script(&attempt.tag, setup, &self.program, arguments)).map_err(unwritten)?;
+            let (tag, folder) = (attempt.tag.clone(), attempt.dir.clone());
+            return Ok(Prepared { tag, script: path, folder, elements: None, avoid });
+        }
+        let Some(array) = Array::new(&self.study, group) else {
+            return Err(Submission::Refused("there is nothing to submit".to_owned()));
+        };
+        let list = self.layout.array(&array.tag);
+        let path = list.with_extension("sh");
+        let folder = list.parent().unwrap_or(Path::new("/")).to_owned();
+        let arguments = [OsStr::new("--array"), list.as_os_str()];
+        let script = script(&array.tag, setup, &self.program, arguments);
+        fs::create_dir_all(&folder)
+            .and_then(|()| write_whole(&list, &serde_json::to_vec(&array)?))
+            .and_then(|()| fs::write(&path, script))
+            .map_err(unwritten)?;
+        let tag = array.tag.clone();
+        self.arrays.insert(tag.to_string(), array);
+        Ok(Prepared { tag, script: path, folder, elements: Some(group.len()), avoid })
+    }
+
+    /// The attempt behind a job name, and an index if it is of an array.
+    pub(crate) fn attempt(&mut self, name: &str, index: Option<usize>) -> Option<AttemptId> {
+        match index {
+            None => Tag::parse(&self.study, name),
+            Some(index) => self.array(name)?.elements.get(index).copied(),
+        }
+    }
+
+    fn array(&mut self, name: &str) -> Option<&Array> {
+        if !self.owns(name) {
+            return None;
+        }
+        if !self.arrays.contains_key(name) {
+            // Job names come from a listing: only those that are file names are looked up.
+            let path = name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric())
+                .then(|| self.layout.store().join("arrays").join(format!("{name}.json")))?;
+            let array = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+            self.arrays.insert(name.to_owned(), array);
+        }
+        self.arrays.get(name)
+    }
+
+    /// The names under which attempts may be in the queue: their own, and those of the arrays that hold them.
+    pub(crate) fn names(&mut self, ids: &BTreeSet<AttemptId>) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> =
+            ids.iter().filter_map(|id| Tag::new(&self.study, *id)).map(|tag| tag.to_string()).collect();
+        if ids.is_empty() {
+            return names;
+        }
+        let files = fs::read_dir(self.layout.store().join("arrays")).into_iter().flatten().flatten();
+        for file in files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|e| e == "json"))
+        {
+            let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            if self.array(&name).is_some_and(|array| array.elements.iter().any(|id| ids.contains(id))) {
+                names.insert(name);
+            }
+        }
+        names
+    }
+}
+
+/// What a command that did not answer means for a submission.
+pub(crate) fn untold(trouble: &Trouble) -> Submission {
+    match trouble {
+        Trouble::Unstarted { .. } => Submission::Unavailable(trouble.to_string()),
+        Trouble::TimedOut { .. } | Trouble::TooLong { .. } => Submission::Ambiguous(trouble.to_string()),
+    }
+}
+
+/// A script that becomes the job: signals to it reach `tribo`. Setup lines such as `module load` need a shell that
+/// knows them, which is bash where there are modules.
+fn script(tag: &Tag, setup: &[String], program: &Path, arguments: [&OsStr; 2]) -> Vec<u8> {
+    let shell = if setup.is_empty() { "/bin/sh" } else { "/bin/bash" };
+    let mut text = format!("#!{shell}\n# {tag}\n").into_bytes();
+    for line in setup {
+        text.extend_from_slice(line.as_bytes());
+        text.push(b'\n');
+    }
+    text.extend_from_slice(b"exec ");
+    for word in [program.as_os_str(), OsStr::new("job"), arguments[0], arguments[1]] {
+        text.extend(quoted(word));
+        text.push(b' ');
+    }
+    text.pop();
+    text.push(b'\n');
+    text
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &OsStr) -> Vec<u8> {
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"/._-+=:,@%".contains(b);
+    let bytes = word.as_bytes();
+    if !bytes.is_empty() && bytes.iter().all(plain) {
+        return bytes.to_vec();
+    }
+    let mut text = vec![b'\''];
+    for byte in bytes {
+        match byte {
+            b'\'' => text.extend_from_slice(b"'\\''"),
+            _ => text.push(*byte),
+        }
+    }
+    text.push(b'\'');
+    text
+}
+
+/// Never seen half-written under its name.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let part = path.with_extension("part");
+    fs::write(&part, bytes)?;
+    fs::rename(part, path)
+}
+
+/// `--name=` and a path, which need not be text.
+pub(crate) fn option(name: &str, value: impl AsRef<OsStr>) -> OsString {
+    let mut option = OsString::from(name);
+    option.push(value);
+    option
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_quote_what_a_shell_would_read() {
+        let tag = Tag::array(&StudyId::from_bits(1), 3);
+        let program = Path::new("/opt/it's here/tribo");
+        let arguments = [OsStr::new("--dir"), OsStr::new("/plain/a1")];
+        let text = script(&tag, &["module load gcc".to_owned()], program, arguments);
+        let expected = format!(
+            "#!/bin/bash\n# {tag}\nmodule load gcc\nexec '/opt/it'\\''s here/tribo' job --dir /plain/a1\n"
+        );
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+        assert_eq!(quoted(OsStr::new("")), b"''");
+        assert!(script(&tag, &[], program, arguments).starts_with(b"#!/bin/sh\n"));
+    }
+
+    #[test]
+    fn only_names_of_the_study_are_its_own() {
+        let study = StudyId::from_bits(0x5eed);
+        let mut batch = Batch::new(study.clone(), &Layout::of(Path::new("s.toml")), "tribo".into(), None);
+        let id = AttemptId { trial: 3, attempt: 1 };
+        let tag = Tag::new(&study, id).unwrap();
+        assert!(batch.owns(tag.as_str()) && batch.owns(Tag::array(&study, 1).as_str()));
+        assert!(!batch.owns("bash") && !batch.owns(&format!("{}x", Tag::prefix(&study))));
+        assert_eq!(batch.attempt(tag.as_str(), None), Some(id));
+        assert_eq!(batch.attempt(&format!("{}y/../../etc", Tag::prefix(&study)), Some(0)), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! SLURM: `sbatch`, one `squeue` for all jobs, `sacct` or `scontrol` for those that have left it, `scancel`.
+//!
+//! A poll costs one `squeue`, and one more command when jobs are missing from it. Both commands and their output are
+//! those of 20.02 and later; tried with 22.05. JSON output is not used: in 22.05 it drops all filters.
+//!
+//! What can fail: any command, for hours. Then nothing is concluded. Without accounting (`sacct` off) a job that ended
+//! is visible for MinJobAge (300 s), as listed by `squeue -t all`; after that only its answer tells.
+//!
+//! Not here: several clusters under one controller (`--clusters`), and signals after a cancellation: SLURM itself sends
+//! KILL after KillWait.
+
+mod accounting;
+mod outcome;
+mod queue;
+mod states;
+mod submit;
+
+use super::array::submit_in_groups;
+use super::batch::Batch;
+use super::join::join;
+use super::{Attempt, JobRef, Patience, Runner, Sighting, Submission, Unreachable};
+use crate::Error;
+use crate::config;
+use accounting::PostMortem;
+use std::collections::BTreeMap;
+
+const NAME: &str = "slurm";
+/// `scancel` takes many ids; command lines have an end.
+const CANCEL_BATCH: usize = 100;
+/// MaxArraySize where SLURM's configuration cannot be read: its default.
+const DEFAULT_ARRAY: usize = 1001;
+
+/// Runs attempts as SLURM jobs.
+#[derive(Debug)]
+pub struct Slurm {
+    config: config::Slurm,
+    batch: Batch,
+    /// MaxArraySize, once asked.
+    largest_array: Option<usize>,
+    post_mortem: PostMortem,
+    strangers: Vec<String>,
+}
+
+impl Slurm {
+    /// A runner with the settings of the study file.
+    pub fn new(config: config::Slurm, batch: Batch) -> Slurm {
+        Slurm {
+            config,
+            batch,
+            largest_array: None,
+            post_mortem: PostMortem::default(),
+            strangers: Vec::new(),
+        }
+    }
+
+    /// How often each scheduler program was run.
+    pub fn counts(&self) -> &BTreeMap<String, u64> {
+        self.batch.commands.counts()
+    }
+
+    fn submit_group(&mut self, group: &[Attempt]) -> Submission {
+        let prepared = match self.batch.prepare(group, &self.config.setup) {
+            Ok(prepared) => prepared,
+            Err(outcome) => return outcome,
+        };
+        let arguments = submit::arguments(&self.config, self.batch.wall(), &prepared);
+        outcome::of(self.batch.commands.submit("sbatch", &arguments))
+    }
+
+    fn largest_array(&mut self) -> usize {
+        if self.largest_array.is_none() {
+            let output = self.batch.commands.run("scontrol", &["show", "config"]);
+            self.largest_array = output.ok().and_then(|output| submit::max_array_size(&output.stdout));
+        }
+        self.largest_array.unwrap_or(DEFAULT_ARRAY)
+    }
+
+    fn cancel_ids(&mut self, ids: &[String]) -> Result<(), Unreachable> {
+        for ids in ids.chunks(CANCEL_BATCH) {
+            let arguments: Vec<&str> = std::iter::once("-Q").chain(ids.iter().map(String::as_str)).collect();
+            let output =
+                self.batch.commands.run("scancel", &arguments).map_err(|trouble| unreachable(&trouble))?;
+            // A job that has ended meanwhile needs no end.
+            let ended = |line: &str| {
+                line.contains("Invalid job id") || line.contains("already completing or completed")
+            };
+            if !output.success() && !output.stderr.lines().all(ended) {
+                return Err(unreachable(&output.complaint()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Runner for Slurm {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn submit(&mut self, attempts: &[Attempt]) -> Vec<Submission> {
+        let largest = if attempts.len() < super::array::SMALLEST_ARRAY { 1 } else { self.largest_array() };
+        submit_in_groups(attempts, largest, |id, k| format!("{id}_{k}"), |group| self.submit_group(group))
+    }
+
+    fn poll(&mut self, jobs: &[JobRef]) -> Result<Vec<Sighting>, Unreachable> {
+        let listed = queue::list(&mut self.batch, self.config.requeue, jobs)?;
+        let mut joined = join(&mut self.batch, jobs, listed);
+        self.strangers = std::mem::take(&mut joined.strangers);
+        let surplus = std::mem::take(&mut joined.surplus);
+        if !surplus.is_empty() {
+            // If it fails now, the next poll finds them again; until then the claim keeps them apart.
+            let _ = self.cancel_ids(&surplus);
+        }
+        let missing: Vec<JobRef> = joined.missing(jobs).into_iter().cloned().collect();
+        if !missing.is_empty() {
+            let listed = self.post_mortem.list(&mut self.batch, &missing)?;
+            joined.sightings.extend(join(&mut self.batch, &missing, listed).sightings);
+        }
+        Ok(joined.sightings)
+    }
+
+    fn cancel(&mut self, jobs: &[JobRef]) -> Result<(), Unreachable> {
+        let mut ids: Vec<String> = jobs.iter().filter_map(|job| job.job.clone()).collect();
+        let unknown: Vec<JobRef> = jobs.iter().filter(|job| job.job.is_none()).cloned().collect();
+        if !unknown.is_empty() {
+            let listed = queue::list(&mut self.batch, self.config.requeue, &unknown)?;
+            let found = join(&mut self.batch, &unknown, listed);
+            ids.extend(found.sightings.into_iter().map(|sighting| sighting.job).chain(found.surplus));
+        }
+        self.cancel_ids(&ids)
+    }
+
+    fn patience(&self) -> Patience {
+        let poll_min = match self.config.poll.as_secs_f64() {
+            seconds if seconds > 0.0 => seconds,
+            _ => 30.0,
+        };
+        // NFS shows a new file after up to 60 s; twice that and a missed poll before a job is called lost.
+        Patience {
+            spool: 1.0,
+            poll_min,
+            poll_max: poll_min.max(180.0),
+            lost: 120.0,
+            lookup: 90.0,
+            detachable: true,
+        }
+    }
+
+    fn check(&mut self) -> crate::Result<()> {
+        let arguments = submit::test_arguments(&self.config, self.batch.wall());
+        let output = match self.batch.commands.submit("sbatch", &arguments) {
+            Ok(output) if output.success() => return Ok(()),
+            output => output,
+        };
+        match outcome::of(output) {
+            Submission::Refused(reason) => Err(Error::Refused { scheduler: NAME, reason }),
+            // The queue is full for now: that is no fault of the study file.
+            Submission::Accepted(_) | Submission::Limited(_) => Ok(()),
+            Submission::Unavailable(reason) | Submission::Ambiguous(reason) => {
+                Err(Error::Unreachable { scheduler: NAME, reason })
+            }
+        }
+    }
+
+    fn strangers(&self) -> Vec<String> {
+        self.strangers.clone()
+    }
+
+    fn calls(&self) -> u64 {
+        self.batch.commands.total()
+    }
+}
+
+fn unreachable(reason: &impl ToString) -> Unreachable {
+    Unreachable { scheduler: NAME, reason: reason.to_string() }
+}

@@ -2,8 +2,12 @@
 //!
 //! The driver sees it as the trait [`Store`], so that it can be tried without a disk and with a failing one.
 
+mod files;
+pub mod journal;
+pub mod lease;
 pub mod ledger;
 pub mod memory;
+pub mod process;
 pub mod record;
 
 use crate::Result;

@@ -39,15 +39,19 @@ pub enum Record {
         /// The study file as it was.
         config: String,
         /// Version of the program.
+        #[serde(default)]
         tribo: String,
     },
     /// A driver began to work.
     Opened {
         /// Its host.
+        #[serde(default)]
         host: String,
         /// Its process.
+        #[serde(default)]
         pid: u32,
         /// Version of the program.
+        #[serde(default)]
         tribo: String,
     },
     /// The study file changed in parts that do not decide proposals.
@@ -119,6 +123,7 @@ pub enum Record {
     /// A driver left in good order.
     Closed {
         /// Why.
+        #[serde(default)]
         why: String,
     },
 }
@@ -135,6 +140,7 @@ pub enum Verdict {
     /// No value, for this reason.
     Failed {
         /// For people, beginning with the kind.
+        #[serde(default)]
         reason: String,
     },
     /// The point is not allowed.
@@ -142,6 +148,67 @@ pub enum Verdict {
     /// An answer that is not one finite number.
     Invalid {
         /// It.
+        #[serde(default)]
         answer: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tribo::trial::{Purpose, TrialId};
+
+    fn entries() -> Vec<Entry> {
+        let id = AttemptId { trial: 3, attempt: 2 };
+        let study = StudyId::from_bits(9);
+        let tag = Tag::new(&study, id).unwrap();
+        let z = vec![0.1, -1e-300];
+        let trial = Trial { id: TrialId(3), embedding: 1, z, purpose: Purpose::Explore, decision: None };
+        let serde_json::Value::Object(point) = serde_json::json!({"x": 0.5, "kind": "steel"}) else {
+            panic!()
+        };
+        let text = |text: &str| text.to_owned();
+        let ended = |kind, value, reason: &str, wall_s, host: &str| Record::Ended {
+            id,
+            kind,
+            value,
+            reason: text(reason),
+            wall_s,
+            host: text(host),
+        };
+        let told = |verdict| Record::Told { trial: 3, verdict };
+        let records = [
+            Record::Created { version: 1, study, config: text("a = \"b\"\nc"), tribo: text("0.1.0") },
+            Record::Opened { host: text("here"), pid: 7, tribo: text("0.1.0") },
+            Record::Configured { config: text("c") },
+            Record::Asked { trial, by_hand: true },
+            Record::Imported { trial: 4, point, value: 0.1 + 0.2 },
+            Record::Intended { id, tag },
+            Record::Submitted { id, job: text("12") },
+            ended(Kind::Ok, Some(1e300), "", Some(2.5), "node"),
+            ended(Kind::Lost, None, "gone", None, ""),
+            told(Verdict::Measured { value: -0.25 }),
+            told(Verdict::Failed { reason: text("exit code 1") }),
+            told(Verdict::Infeasible),
+            told(Verdict::Invalid { answer: text("nan") }),
+            Record::Closed { why: text("evaluations") },
+        ];
+        let number = |(n, record)| Entry { n: n as u64, epoch: 2, ms: 5, record };
+        records.into_iter().enumerate().map(number).collect()
+    }
+
+    #[test]
+    fn every_record_reads_back() {
+        for entry in entries() {
+            let json = serde_json::to_string(&entry).unwrap();
+            assert_eq!(serde_json::from_str::<Entry>(&json).unwrap(), entry, "{json}");
+        }
+    }
+
+    #[test]
+    fn order_and_unknown_members_do_not_matter() {
+        let json = r#"{"outcome":"measured","new":{"trial":[1]},"value":1,"trial":3,"type":"told","ms":0,"epoch":1,"n":9}"#;
+        let told = Record::Told { trial: 3, verdict: Verdict::Measured { value: 1.0 } };
+        assert_eq!(serde_json::from_str::<Entry>(json).unwrap().record, told);
+    }
 }

@@ -4,6 +4,10 @@
 //! command, and leaves `result.json` ([`Answer`]), which it also links into the spool. The two types here are the whole
 //! contract between driver and job; both are versioned and additive.
 
+pub mod deck;
+pub mod params;
+pub mod printf;
+
 use crate::config::Evaluation;
 use crate::tag::{AttemptId, Tag};
 use serde::{Deserialize, Serialize};

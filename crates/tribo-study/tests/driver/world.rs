@@ -352,7 +352,7 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
         space: space.expect("a good space"),
         strategy,
         budget: Budget { evaluations: Some(evaluations), ..Budget::default() },
-        run: run.clone(),
+        run: Some(run.clone()),
         identity: String::new(),
     };
     (config, run)

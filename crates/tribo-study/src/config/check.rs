@@ -132,6 +132,7 @@ impl Type {
     /// What it is, in words: `a whole number from 1 to 9`.
     pub(super) fn words(&self) -> String {
         match self {
+            Type::Integer { low, high } if low == high => format!("the whole number {low}"),
             Type::Integer { low, high: i64::MAX } => format!("a whole number of {low} or more"),
             Type::Integer { low, high } => format!("a whole number from {low} to {high}"),
             Type::Number(range) => format!("a number{}", range.words()),

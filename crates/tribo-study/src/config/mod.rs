@@ -1,7 +1,7 @@
 //! The study file, read: what to optimise, how, within what budget, and where evaluations run.
 //!
 //! These are the types everything else works with. `read` makes them from TOML. `keys` lists every section and key once;
-//! `check` holds a file against that list, [`schema`] turns it into JSON Schema and [`reference`] into a page for people.
+//! `check` holds a file against that list, `schema` turns it into JSON Schema and `reference` into a page for people.
 
 mod check;
 mod identity;

@@ -3,6 +3,7 @@
 use super::run::RUN;
 use super::strategy::STRATEGY;
 use super::{Range, Section, Type, key, section, table};
+use crate::config::STUDY_VERSION;
 
 const NUMERIC: &[(&str, &[&str])] = &[("type", &["float", "int"])];
 const CATEGORICAL: &[(&str, &[&str])] = &[("type", &["categorical"])];
@@ -15,7 +16,7 @@ pub(in crate::config) static ROOT: Section = table(
     &[
         key(
             "study_version",
-            Type::Integer { low: 0, high: i64::MAX },
+            Type::Integer { low: 1, high: STUDY_VERSION as i64 },
             "1",
             "The version of study files this one is written for.",
         )

@@ -188,6 +188,14 @@ fn a_missing_key_is_bad_for_both() {
 }
 
 #[test]
+fn another_version_is_bad_for_both() {
+    for version in ["0", "2"] {
+        let text = SMALLEST.replace("study_version = 1", &format!("study_version = {version}"));
+        assert!(parse(&text).is_err() && by_schema(&text).is_err(), "{version}");
+    }
+}
+
+#[test]
 fn the_defaults_that_are_stated_are_those_that_hold() {
     let same = |section: &Section, key: &Key, draft: &Draft, literal: &str| {
         let mut without = draft.clone();

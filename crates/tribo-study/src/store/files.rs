@@ -32,9 +32,11 @@ pub(super) fn make_private(folder: &Path) -> io::Result<()> {
 
 /// Makes the names in a folder durable.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    // File systems that cannot sync a folder say EINVAL; there is nothing better to do there.
+    // File systems that cannot sync a folder say so; there is nothing better to do there.
     match File::open(folder)?.sync_all() {
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            Ok(())
+        }
         other => other,
     }
 }
@@ -104,9 +106,42 @@ impl Drop for Temporary {
     }
 }
 
+/// True for names of temporary files and of what NFS leaves for files that were removed while open.
+pub(super) fn is_hidden(name: &std::ffi::OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
+}
+
 /// A place where a crash can strike.
+#[cfg(not(test))]
 #[inline(always)]
 pub(super) fn step(_what: &'static str) {}
+
+#[cfg(test)]
+pub(super) use stepping::{on_step, step};
+
+#[cfg(test)]
+mod stepping {
+    use std::cell::RefCell;
+
+    type Hook = Box<dyn FnMut(&'static str)>;
+
+    thread_local! {
+        static HOOK: RefCell<Option<Hook>> = const { RefCell::new(None) };
+    }
+
+    /// Calls this at every step of the thread; None ends it.
+    pub(in crate::store) fn on_step(hook: Option<Hook>) {
+        HOOK.with(|cell| *cell.borrow_mut() = hook);
+    }
+
+    pub(in crate::store) fn step(what: &'static str) {
+        HOOK.with(|cell| {
+            if let Some(hook) = cell.borrow_mut().as_mut() {
+                hook(what);
+            }
+        });
+    }
+}
 
 #[cfg(test)]
 mod tests {

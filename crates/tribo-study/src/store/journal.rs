@@ -72,18 +72,23 @@ impl Journal {
             encode(entry, &mut lines).map_err(Error::io("cannot record", path))?;
         }
         files::replace(path, &lines, Durable::Yes).map_err(Error::io("cannot create", path))?;
-        step("journal made");
-        Journal::open(path, lines.len() as u64)
+        let length = lines.len() as u64;
+        Journal::open(path, length, length)
     }
 
-    /// Opens the journal for appending after its first `length` bytes, which [`replay`] found whole. The rest is cut off.
-    pub fn open(path: &Path, length: u64) -> Result<Journal> {
+    /// Opens the journal for appending. [`replay`] found it `length` bytes long and the first `whole` of them good; the
+    /// rest is cut off.
+    pub fn open(path: &Path, whole: u64, length: u64) -> Result<Journal> {
         let file = OpenOptions::new().append(true).open(path).map_err(Error::io("cannot open", path))?;
-        if file.length().map_err(Error::io("cannot read", path))? > length {
-            file.set_len(length).and_then(|()| file.sync_all()).map_err(Error::io("cannot cut", path))?;
+        let found = file.length().map_err(Error::io("cannot read", path))?;
+        if found != length {
+            return Err(changed(path, found, length));
+        }
+        if whole < length {
+            file.set_len(whole).and_then(|()| file.sync_all()).map_err(Error::io("cannot cut", path))?;
             step("journal cut");
         }
-        Ok(Journal::over(path, Box::new(file), length))
+        Ok(Journal::over(path, Box::new(file), whole))
     }
 
     fn over(path: &Path, file: Box<dyn Medium>, synced: u64) -> Journal {
@@ -115,9 +120,7 @@ impl Journal {
         }
         let length = self.file.length().map_err(Error::io("cannot read", &self.path))?;
         if length != self.synced {
-            let reason =
-                format!("{length} bytes where {} were written: someone else changes it", self.synced);
-            return Err(Error::io("cannot append to", &self.path)(io::Error::other(reason)));
+            return Err(changed(&self.path, length, self.synced));
         }
         if let Err(source) = self.file.append(&self.pending) {
             // What is left to report is the failure of the write; the next sync tries again to take it back.
@@ -149,8 +152,13 @@ impl Journal {
     }
 }
 
+fn changed(path: &Path, found: u64, expected: u64) -> Error {
+    let reason = format!("it has {found} bytes where {expected} were left: someone else changes it");
+    Error::io("cannot append to", path)(io::Error::other(reason))
+}
+
 /// Whether space, once made, would help.
-pub(super) fn is_full(error: &io::Error) -> bool {
+fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 

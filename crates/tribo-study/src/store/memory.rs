@@ -279,30 +279,10 @@ impl Store for Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{JOB_VERSION, Kind};
-    use crate::tag::Tag;
+    use crate::store::fixture;
 
     fn answer(trial: u64) -> Answer {
-        let id = AttemptId { trial, attempt: 1 };
-        Answer {
-            version: JOB_VERSION,
-            id,
-            tag: Tag::new(&StudyId::from_bits(7), id).unwrap(),
-            incarnation: 0,
-            params_digest: String::new(),
-            kind: Kind::Ok,
-            value: Some(1.0),
-            reason: String::new(),
-            extra: BTreeMap::new(),
-            exit_code: Some(0),
-            signal: None,
-            stderr_tail: String::new(),
-            started: "2020-01-01T00:00:00Z".to_owned(),
-            wall_s: 1.0,
-            cpu_s: 1.0,
-            max_rss: 1,
-            host: "here".to_owned(),
-        }
+        fixture::answer(&StudyId::from_bits(7), AttemptId { trial, attempt: 1 })
     }
 
     #[test]

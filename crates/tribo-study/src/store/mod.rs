@@ -2,13 +2,22 @@
 //!
 //! The driver sees it as the trait [`Store`], so that it can be tried without a disk and with a failing one.
 
+mod attempts;
+pub mod disk;
 mod files;
+#[cfg(test)]
+mod fixture;
 pub mod journal;
 pub mod lease;
 pub mod ledger;
 pub mod memory;
 pub mod process;
 pub mod record;
+mod requests;
+mod spool;
+
+pub use disk::{Disk, read};
+pub use requests::request;
 
 use crate::Result;
 use crate::job::{Answer, Spec};

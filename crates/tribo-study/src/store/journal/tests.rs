@@ -106,7 +106,7 @@ fn a_last_record_cut_at_any_byte_is_dropped_and_appending_goes_on() {
         assert_eq!((&replay_cut.ledger, replay_cut.whole), (&before, last as u64), "cut at {cut}");
         assert_eq!(replay_cut.length, cut as u64);
         assert_eq!(std::fs::read(&path).unwrap(), bytes[..cut], "a reader changes nothing");
-        let mut journal = Journal::open(&path, replay_cut.whole).unwrap();
+        let mut journal = Journal::open(&path, replay_cut.whole, replay_cut.length).unwrap();
         journal.append(entries.last().unwrap()).unwrap();
         journal.sync().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), bytes, "cut at {cut}");

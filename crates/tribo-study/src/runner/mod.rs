@@ -9,6 +9,7 @@ pub mod batch;
 pub mod command;
 mod join;
 pub mod local;
+pub mod pbs;
 mod process;
 pub mod slurm;
 
@@ -174,4 +175,14 @@ pub struct Patience {
     pub lookup: f64,
     /// Whether jobs live on when the driver leaves.
     pub detachable: bool,
+}
+
+impl Patience {
+    /// For schedulers and shared file systems, with the user's time between two polls (30 s if it is zero).
+    pub(crate) fn of_batch(poll: Duration) -> Patience {
+        let poll_min = if poll.is_zero() { 30.0 } else { poll.as_secs_f64() };
+        // NFS shows a new file after up to 60 s: twice that before a job is called lost.
+        let poll_max = poll_min.max(180.0);
+        Patience { spool: 1.0, poll_min, poll_max, lost: 120.0, lookup: 90.0, detachable: true }
+    }
 }

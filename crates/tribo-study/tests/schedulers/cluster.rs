@@ -8,6 +8,7 @@ use std::time::Duration;
 use tribo_study::config;
 use tribo_study::runner::batch::Batch;
 use tribo_study::runner::command::Commands;
+use tribo_study::runner::pbs::Pbs;
 use tribo_study::runner::slurm::Slurm;
 
 pub(crate) struct Cluster {
@@ -85,5 +86,9 @@ impl Cluster {
 
     pub(crate) fn slurm(&self) -> Slurm {
         Slurm::new(config::Slurm::default(), self.batch(self.commands()))
+    }
+
+    pub(crate) fn pbs(&self) -> Pbs {
+        Pbs::new(config::Pbs::default(), self.batch(self.commands()))
     }
 }

@@ -6,5 +6,6 @@
 mod cluster;
 mod conformance;
 mod local;
+mod pbs;
 mod slurm;
 mod study;

@@ -131,19 +131,7 @@ impl Runner for Slurm {
     }
 
     fn patience(&self) -> Patience {
-        let poll_min = match self.config.poll.as_secs_f64() {
-            seconds if seconds > 0.0 => seconds,
-            _ => 30.0,
-        };
-        // NFS shows a new file after up to 60 s; twice that and a missed poll before a job is called lost.
-        Patience {
-            spool: 1.0,
-            poll_min,
-            poll_max: poll_min.max(180.0),
-            lost: 120.0,
-            lookup: 90.0,
-            detachable: true,
-        }
+        Patience::of_batch(self.config.poll)
     }
 
     fn check(&mut self) -> crate::Result<()> {

@@ -1,0 +1,90 @@
+//! The command line of `qsub`.
+//!
+//! The job name is the tag; jobs get it in TRIBO_TAG too. The driver's environment is not given on (`-V` has broken
+//! servers' listings), so what the command needs is set up in the script or in the study file.
+
+use crate::config::Pbs;
+use crate::runner::batch::{Prepared, option};
+use crate::runner::local::LOG_FILE;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// The arguments for one submission.
+pub(super) fn arguments(config: &Pbs, wall: Option<Duration>, job: &Prepared) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = vec!["-N".into(), job.tag.as_str().into()];
+    let given = [("-q", &config.queue), ("-A", &config.account)];
+    for (name, value) in given {
+        arguments.extend(value.iter().flat_map(|value| [OsString::from(name), value.into()]));
+    }
+    let select = config.select.as_ref().map(|select| format!("select={select}"));
+    for resource in select.into_iter().chain(wall.map(|wall| format!("walltime={}", clock(wall)))) {
+        arguments.extend(["-l".into(), resource.into()]);
+    }
+    // PBS restarts nothing by itself, but for arrays, which it accepts in no other way; the claim keeps those in check.
+    let (rerun, log) = match job.elements {
+        None => ("n", job.folder.join(LOG_FILE)),
+        Some(_) => ("y", job.folder.join(format!("{}.^array_index^.log", job.tag))),
+    };
+    arguments.extend([
+        "-r".into(),
+        rerun.into(),
+        "-j".into(),
+        "oe".into(),
+        "-o".into(),
+        log.into_os_string(),
+    ]);
+    arguments.extend(["-W".into(), "umask=022".into(), "-v".into(), option("TRIBO_TAG=", job.tag.as_str())]);
+    if let Some(elements) = job.elements {
+        arguments.extend(["-J".into(), format!("0-{}", elements.saturating_sub(1)).into()]);
+    }
+    arguments.extend(config.options.iter().map(OsString::from));
+    arguments.push(job.script.clone().into_os_string());
+    arguments
+}
+
+/// Hours, minutes and seconds; hours may be many.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs().max(1);
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tag::{StudyId, Tag};
+    use std::collections::BTreeSet;
+
+    fn text(config: &Pbs, wall: Option<Duration>, elements: Option<usize>) -> String {
+        let job = Prepared {
+            tag: Tag::array(&StudyId::from_bits(1), 3),
+            script: "/s/job.sh".into(),
+            folder: "/s".into(),
+            elements,
+            avoid: BTreeSet::new(),
+        };
+        let arguments = arguments(config, wall, &job);
+        arguments.iter().map(|argument| argument.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn one_job() {
+        let config = Pbs {
+            queue: Some("workq".into()),
+            select: Some("1:ncpus=4:mem=8gb".into()),
+            options: vec!["-P".into(), "p1".into()],
+            ..Pbs::default()
+        };
+        let expected = "-N s000001y0000003 -q workq -l select=1:ncpus=4:mem=8gb -l walltime=100:00:05 -r n -j oe \
+                        -o /s/job.log -W umask=022 -v TRIBO_TAG=s000001y0000003 -P p1 /s/job.sh";
+        assert_eq!(text(&config, Some(Duration::from_secs(360_005)), None), expected);
+    }
+
+    #[test]
+    fn an_array_can_be_rerun_and_has_its_own_logs() {
+        let text = text(&Pbs::default(), None, Some(4));
+        for expected in [" -r y ", " -J 0-3 ", "-o /s/s000001y0000003.^array_index^.log "] {
+            assert!(text.contains(expected), "{expected} is not in {text}");
+        }
+        assert!(!text.contains("walltime"));
+    }
+}

@@ -11,6 +11,7 @@ mod join;
 pub mod local;
 pub mod pbs;
 mod process;
+pub mod simulated;
 pub mod slurm;
 
 use crate::config::On;

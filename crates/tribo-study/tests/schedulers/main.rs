@@ -7,5 +7,6 @@ mod cluster;
 mod conformance;
 mod local;
 mod pbs;
+mod simulated;
 mod slurm;
 mod study;

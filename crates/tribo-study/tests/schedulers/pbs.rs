@@ -67,7 +67,7 @@ fn rows_03_to_06_submissions_without_an_answer_are_found_by_tag_if_they_were_acc
     {
         let cluster = Cluster::new();
         cluster.faults("qsub", json!([{ "mode": mode, "stderr": "qsub: End of File" }]));
-        let commands = cluster.commands().with_limits(Duration::from_secs(3), Duration::from_secs(60));
+        let commands = cluster.commands().with_limits(Duration::from_secs(5), Duration::from_secs(60));
         let mut runner = Pbs::new(config::Pbs::default(), cluster.batch(commands));
         let attempt = cluster.study.attempt(1);
         let outcome = submit(&mut runner, &attempt);

@@ -145,13 +145,13 @@ fn row_06_a_hanging_submission_is_killed_and_ambiguous() {
         let cluster = Cluster::new();
         cluster.faults("sbatch", json!([{ "mode": mode }]));
         // Long enough for the program to start on a busy machine.
-        let commands = cluster.commands().with_limits(Duration::from_secs(3), Duration::from_secs(60));
+        let commands = cluster.commands().with_limits(Duration::from_secs(5), Duration::from_secs(60));
         let mut runner = Slurm::new(config::Slurm::default(), cluster.batch(commands));
         let attempt = cluster.study.attempt(1);
         let start = Instant::now();
         let outcome = submit(&mut runner, &attempt);
         assert!(start.elapsed() < Duration::from_secs(60));
-        assert!(matches!(&outcome, Submission::Ambiguous(why) if why.contains("3 s")), "{outcome:?}");
+        assert!(matches!(&outcome, Submission::Ambiguous(why) if why.contains("5 s")), "{outcome:?}");
         let found = sighting_of(&mut runner, &reference(&attempt, None)).is_some();
         assert_eq!(found, mode == "hang_accepted");
     }
@@ -232,7 +232,7 @@ fn row_10_banners_and_clusters_in_the_answer() {
 fn row_11_a_queue_that_cannot_be_asked_proves_nothing() {
     let cluster = Cluster::new();
     let attempt = cluster.study.attempt(1);
-    let commands = cluster.commands().with_limits(Duration::from_secs(60), Duration::from_secs(3));
+    let commands = cluster.commands().with_limits(Duration::from_secs(60), Duration::from_secs(5));
     let mut runner = Slurm::new(config::Slurm::default(), cluster.batch(commands));
     let job = accepted(&mut runner, &attempt);
     let message = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)";
@@ -248,7 +248,7 @@ fn row_11_a_queue_that_cannot_be_asked_proves_nothing() {
         assert!(error.to_string().contains("Unable to contact"), "{error}");
     }
     let error = runner.poll(std::slice::from_ref(&job)).unwrap_err();
-    assert!(error.to_string().contains("squeue did not answer within 3 s"), "{error}");
+    assert!(error.to_string().contains("squeue did not answer within 5 s"), "{error}");
     assert!(matches!(state_of(&mut runner, &job), Some(State::Queued(_))));
 }
 

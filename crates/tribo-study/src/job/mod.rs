@@ -1,17 +1,42 @@
 //! What runs inside a job: `tribo job`, the same under a local process, SLURM and PBS.
 //!
 //! The driver leaves `job.json` ([`Spec`]) and `params.json` in the attempt's folder. The job claims the attempt, runs the
-//! command, and leaves `result.json` ([`Answer`]), which it also links into the spool. The two types here are the whole
+//! command, and leaves `result.tribo.json` ([`Answer`]), which it also links into the spool. The two types here are the whole
 //! contract between driver and job; both are versioned and additive.
+//!
+//! The job outlives the driver, and never asks it anything. Its exit code says whether the answer reached the spool, not
+//! what the answer is. `body` has the steps in their order; the other modules are one step each.
 
+mod body;
+mod capture;
+mod claim;
+mod command;
 pub mod deck;
+pub mod extract;
+mod heartbeat;
+mod identity;
+mod memory;
 pub mod params;
+mod prepare;
 pub mod printf;
+mod proc;
+mod publish;
+mod signals;
+mod verdict;
+mod watch;
+
+pub use claim::{Started, claim_as_driver};
+pub use heartbeat::HEARTBEAT_FILE;
+pub use identity::{Stamp, boot_id, host};
+pub use prepare::digest;
 
 use crate::config::Evaluation;
 use crate::tag::{AttemptId, Tag};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Version of `job.json` and `result.json`.
@@ -27,6 +52,69 @@ pub const ANSWER_FILE: &str = "result.tribo.json";
 pub const CLAIM_FILE: &str = "claim";
 /// A file that asks the job to stop.
 pub const CANCEL_FILE: &str = "cancel";
+/// Name of the file that says which process runs the attempt ([`Started`]).
+pub const STARTED_FILE: &str = "started.json";
+/// Name of the command's captured standard output.
+pub const STDOUT_FILE: &str = "stdout";
+/// Name of the command's captured standard error.
+pub const STDERR_FILE: &str = "stderr";
+
+/// Which attempt a job is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// The attempt with this folder.
+    Dir(PathBuf),
+    /// The element of the array with this list ([`Array`]) that the scheduler's variables name.
+    Array(PathBuf),
+}
+
+/// Runs one job and returns the exit code of the program: 0 if the answer is in the spool or none is due, else 1.
+pub fn run(target: &Target) -> u8 {
+    match body::perform(target) {
+        Ok(()) => 0,
+        Err(error) => {
+            // Nobody but the scheduler's log listens here, and if that is full too there is nothing left to do.
+            let _ = writeln!(std::io::stderr(), "tribo job: {error}");
+            1
+        }
+    }
+}
+
+/// Which attempts the elements of a job array are: `arrays/TAG.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Array {
+    /// [`JOB_VERSION`].
+    pub version: u32,
+    /// Job name of the array.
+    pub tag: Tag,
+    /// The attempt of element 0, 1, ...
+    pub elements: Vec<AttemptId>,
+}
+
+impl Array {
+    /// Reads a list.
+    pub fn read(path: &Path) -> Result<Array> {
+        let text = std::fs::read(path).map_err(Error::io("cannot read", path))?;
+        let broken =
+            |error| Error::Missing { path: path.to_owned(), what: format!("not a list of jobs: {error}") };
+        let array: Array = serde_json::from_slice(&text).map_err(broken)?;
+        match array.version {
+            JOB_VERSION => Ok(array),
+            found => Err(Error::Version { path: path.to_owned(), found, known: JOB_VERSION }),
+        }
+    }
+
+    /// The attempt that this process is to run, by the variables of SLURM or PBS.
+    fn element(&self, path: &Path) -> Result<AttemptId> {
+        let variables = ["SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX"];
+        let index = variables.iter().find_map(|name| std::env::var(name).ok());
+        let wrong = |what: String| Error::Usage(format!("{}: {what}", path.display()));
+        let index = index
+            .ok_or_else(|| wrong(format!("none of {} is set; is this an array?", variables.join(", "))))?;
+        let element = index.parse().ok().and_then(|index: usize| self.elements.get(index).copied());
+        element.ok_or_else(|| wrong(format!("there is no element {index}, only {}", self.elements.len())))
+    }
+}
 
 /// What a job has to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,6 +184,14 @@ pub struct Answer {
     pub host: String,
 }
 
+impl Answer {
+    /// The answer in an attempt's folder; None if there is none, or not all of it. Usually the spool has it too, but not
+    /// after a power cut, or if the spool could not be written.
+    pub fn read(dir: &Path) -> Option<Answer> {
+        serde_json::from_slice(&std::fs::read(dir.join(ANSWER_FILE)).ok()?).ok()
+    }
+}
+
 /// What can come of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -155,10 +251,14 @@ impl Spec {
         format!("{id}.i{incarnation}.json")
     }
 
+    /// A little less than the runner's time limit.
+    pub fn wall(&self) -> Option<Duration> {
+        self.wall_limit_s.and_then(|s| Duration::try_from_secs_f64((s - 60.0).max(0.8 * s)).ok())
+    }
+
     /// The study's time limit, or a little less than the runner's, whichever is shorter.
     pub fn limit(&self) -> Option<Duration> {
-        let wall = self.wall_limit_s.and_then(|s| Duration::try_from_secs_f64((s - 60.0).max(0.8 * s)).ok());
-        match (self.evaluation.timeout, wall) {
+        match (self.evaluation.timeout, self.wall()) {
             (Some(timeout), Some(wall)) => Some(timeout.min(wall)),
             (timeout, wall) => timeout.or(wall),
         }

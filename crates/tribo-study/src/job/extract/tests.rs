@@ -1,0 +1,225 @@
+//! Answers as programs write them, good and bad. Rows 24, 27 and 28 of the fault table are here.
+
+use super::*;
+use proptest::prelude::*;
+
+/// What is found when the source's file (or standard output) holds this.
+fn found(source: &ResultSource, content: Option<&[u8]>) -> Found {
+    let folder = tempfile::tempdir().unwrap();
+    let stdout = folder.path().join("stdout");
+    let place = match source {
+        ResultSource::Stdout | ResultSource::Regex { file: None, .. } => stdout.clone(),
+        source => folder.path().join(result_file(source)),
+    };
+    if let Some(content) = content {
+        std::fs::write(place, content).unwrap();
+    }
+    extract(source, folder.path(), &stdout)
+}
+
+fn json() -> ResultSource {
+    ResultSource::Json { file: "result.json".into(), key: "objective".into() }
+}
+
+fn dakota() -> ResultSource {
+    ResultSource::Dakota { file: "results.out".into() }
+}
+
+fn regex(pattern: &str, occurrence: Occurrence) -> ResultSource {
+    ResultSource::Regex { file: Some("run.log".into()), pattern: pattern.into(), occurrence }
+}
+
+fn csv(row: Occurrence) -> ResultSource {
+    ResultSource::Csv { file: "out.csv".into(), column: "drag".into(), row }
+}
+
+fn value(value: f64) -> Found {
+    Found::Value(value, BTreeMap::new())
+}
+
+#[track_caller]
+fn is_value(source: &ResultSource, content: &str, expected: f64) {
+    assert_eq!(found(source, Some(content.as_bytes())), value(expected), "{content}");
+}
+
+#[track_caller]
+fn is_invalid(source: &ResultSource, content: &str, part: &str) {
+    match found(source, Some(content.as_bytes())) {
+        Found::Invalid(reason) => assert!(reason.contains(part), "{content}: {reason} lacks {part}"),
+        other => panic!("{content}: {other:?}"),
+    }
+}
+
+#[track_caller]
+fn is_failed(source: &ResultSource, content: Option<&str>, part: &str) {
+    match found(source, content.map(str::as_bytes)) {
+        Found::Failed(reason) => assert!(reason.contains(part), "{content:?}: {reason} lacks {part}"),
+        other => panic!("{content:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn json_numbers_and_objects() {
+    is_value(&json(), "1.5", 1.5);
+    is_value(&json(), "\u{feff} -3\n", -3.0);
+    is_value(&json(), "{\"objective\": 1e-300}", 1e-300);
+    is_value(&json(), "{\"objective\": 2, \"fail\": false, \"feasible\": true}", 2.0);
+    let content = br#"{"objective": 1, "drag": 0.5, "n": 3, "name": "NaN \" x", "bad": NaN, "up": -Infinity, "o": {"p": 1}}"#;
+    let extra = BTreeMap::from([("drag".to_owned(), 0.5), ("n".to_owned(), 3.0)]);
+    assert_eq!(found(&json(), Some(content)), Found::Value(1.0, extra));
+}
+
+#[test]
+fn json_answers_that_say_no() {
+    is_failed(&json(), Some("{\"fail\": \"mesh\"}"), "mesh");
+    is_failed(&json(), Some("{\"fail\": true, \"objective\": 1}"), "says in result.json");
+    is_failed(&json(), Some("{\"fail\": 3}"), "3");
+    let infeasible = found(&json(), Some(b"{\"feasible\": false, \"objective\": 1}"));
+    assert!(matches!(infeasible, Found::Infeasible(_)), "{infeasible:?}");
+}
+
+#[test]
+fn fault_27_json_that_is_not_one_finite_number() {
+    for (content, part) in [
+        ("", "is empty"),
+        (" \n", "is empty"),
+        ("{\"objective\": 1.2", "breaks off at line 1"),
+        ("[1, 2]", "array of 2"),
+        ("{\"objective\": [1]}", "array of 1"),
+        ("{\"objective\": NaN}", "NaN"),
+        ("NaN", "NaN"),
+        ("{\"objective\": -Infinity}", "infinite"),
+        ("{\"objective\": 1e999}", "not JSON"),
+        ("{\"objective\": \"1.5\"}", "without quotes"),
+        ("{\"objective\": null}", "null"),
+        ("{\"objective\": true}", "true"),
+        ("{\"value\": 1}", "no member \"objective\"; it has value"),
+        ("{}", "it has nothing"),
+        ("Traceback (most recent call last)", "not JSON"),
+        ("1.5 2.5", "not JSON"),
+    ] {
+        is_invalid(&json(), content, part);
+    }
+}
+
+#[test]
+fn fault_28_no_answer_is_a_failure() {
+    for source in [json(), dakota(), regex("f=(.*)", Occurrence::Last), csv(Occurrence::Last)] {
+        is_failed(&source, None, "left no");
+    }
+    is_failed(&ResultSource::Stdout, Some("all is well\n"), "no number");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("result.json")).unwrap();
+    assert!(matches!(extract(&json(), folder.path(), Path::new("stdout")), Found::Failed(_)));
+}
+
+#[test]
+fn answers_of_any_size_are_refused_before_they_fill_the_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    File::create(folder.path().join("result.json")).unwrap().set_len(1 << 40).unwrap();
+    let found = extract(&json(), folder.path(), Path::new("stdout"));
+    assert!(matches!(&found, Found::Invalid(reason) if reason.contains("larger than 16 MiB")), "{found:?}");
+}
+
+#[test]
+fn dakota_results() {
+    is_value(&dakota(), "  1.250000000000000e-01 f\n", 0.125);
+    is_value(&dakota(), "1.5D+03", 1500.0);
+    is_value(&dakota(), "2.0 obj_fn\n[ 1.0 2.0 ]\n[[ 1 0\n 0 1 ]]\n", 2.0);
+    is_failed(&dakota(), Some("FAIL\n"), "FAIL");
+    is_failed(&dakota(), Some("fail: mesh"), "mesh");
+    is_invalid(&dakota(), "1.0 f\n2.0 c1\n", "2 values");
+    is_invalid(&dakota(), "nan f", "NaN");
+    is_invalid(&dakota(), "Inf", "infinite");
+    is_invalid(&dakota(), "f 1.0", "2 values");
+    is_invalid(&dakota(), "drag", "not a number");
+    is_invalid(&dakota(), "[ 1.0 ]", "not a number");
+    is_invalid(&dakota(), "", "is empty");
+}
+
+#[test]
+fn the_last_number_on_standard_output() {
+    for (content, expected) in [
+        ("1\n2\n3.5\n", 3.5),
+        ("iteration 7: f = -1.25e-3\ndone\n", -1.25e-3),
+        ("The drag is 0.5.\n", 0.5),
+        ("f(x)=4;\n", 4.0),
+        ("0.125D+01", 1.25),
+        ("1.5\n\n[tribo: 99 bytes left out here]\nfinished\n", 1.5),
+    ] {
+        is_value(&ResultSource::Stdout, content, expected);
+    }
+    is_invalid(&ResultSource::Stdout, "f = 1\nf = nan\n", "NaN");
+    is_invalid(&ResultSource::Stdout, "-inf", "infinite");
+    is_invalid(&ResultSource::Stdout, "1e999", "infinite");
+}
+
+#[test]
+fn regular_expressions() {
+    let log = "f = 1.5\nf = 2.5 f = 3.5\ng = 4\n";
+    is_value(&regex("f = ([0-9.]+)", Occurrence::First), log, 1.5);
+    is_value(&regex("f = ([0-9.]+)", Occurrence::Last), log, 3.5);
+    is_value(&regex("f = ([0-9.]+)", Occurrence::Nth(2)), log, 2.5);
+    is_value(&regex("^g = (.*)$", Occurrence::Only), log, 4.0);
+    is_invalid(&regex("f = ([0-9.]+)", Occurrence::Only), log, "3 where one is wanted");
+    is_failed(&regex("f = ([0-9.]+)", Occurrence::Nth(4)), Some(log), "only 3");
+    is_failed(&regex("h = (.*)", Occurrence::Last), Some(log), "there are none");
+    is_invalid(&regex("(g) =", Occurrence::Last), log, "\"g\", which is not a number");
+    is_invalid(&regex("f = (.*)", Occurrence::Last), "f = NaN", "NaN");
+    assert!(check(&regex("f = [0-9]+", Occurrence::Last)).unwrap_err().contains("no group"));
+    assert!(check(&regex("f = ([0-9]+", Occurrence::Last)).is_err());
+    let stdout = ResultSource::Regex { file: None, pattern: "f=(.*)".into(), occurrence: Occurrence::Last };
+    is_value(&stdout, "f=7\n", 7.0);
+}
+
+#[test]
+fn csv_cells() {
+    let table = "step, \"drag\" ,\"a, \"\"b\"\"\"\r\n1,0.5,\"x,y\"\r\n\r\n2,0.25,z\r\n";
+    is_value(&csv(Occurrence::Last), table, 0.25);
+    is_value(&csv(Occurrence::First), table, 0.5);
+    is_value(&csv(Occurrence::Nth(2)), table, 0.25);
+    is_invalid(&csv(Occurrence::Only), table, "2 where one is wanted");
+    is_failed(&csv(Occurrence::Nth(3)), Some(table), "only 2");
+    is_failed(&csv(Occurrence::Last), Some("drag\n"), "there are none");
+    is_invalid(&csv(Occurrence::Last), "lift\n1\n", "no column \"drag\"; its columns are lift");
+    is_invalid(&csv(Occurrence::Last), "drag\nhigh\n", "\"high\", which is not a number");
+    is_invalid(&csv(Occurrence::Last), "step,drag\n1\n", "not a number");
+    is_invalid(&csv(Occurrence::Last), "", "is empty");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn nothing_a_program_writes_causes_a_panic(
+        noise in prop::collection::vec(any::<u8>(), 0..200),
+        nearly in "[\\[\\]{}\",:a-zE0-9.eNIn\\\\ -]{0,80}",
+    ) {
+        let sources = [json(), dakota(), ResultSource::Stdout, regex("(.*)", Occurrence::Last), csv(Occurrence::Last)];
+        for source in &sources {
+            for content in [&noise[..], nearly.as_bytes(), &[b"drag\n", &noise[..]].concat()] {
+                if let Found::Value(value, extra) = found(source, Some(content)) {
+                    prop_assert!(value.is_finite() && extra.values().all(|v| v.is_finite()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn floats_are_read_to_the_bit(bits in any::<u64>()) {
+        let number = f64::from_bits(bits);
+        prop_assume!(number.is_finite());
+        let text = crate::job::printf::shortest(number);
+        for (source, content) in [
+            (json(), format!("{{\"objective\": {text}}}")),
+            (dakota(), format!("{text} f\n")),
+            (ResultSource::Stdout, format!("f = {text}\n")),
+            (regex("f=(.*)", Occurrence::Only), format!("f={text}")),
+            (csv(Occurrence::Only), format!("drag\n{text}\n")),
+        ] {
+            match found(&source, Some(content.as_bytes())) {
+                Found::Value(back, _) => prop_assert_eq!(back.to_bits(), bits),
+                other => prop_assert!(false, "{}: {:?}", content, other),
+            }
+        }
+    }
+}

@@ -130,14 +130,19 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// The parameters of a trial as the job gets them.
+    pub(super) fn params(&self, trial: u64) -> Result<String> {
+        let point = self.optimiser.point(TrialId(trial))?;
+        Ok(serde_json::Value::Object(point::to_json(&self.parts.config.space, &point)).to_string())
+    }
+
     fn prepare(&mut self, id: AttemptId, tag: Tag) -> Result<std::path::PathBuf> {
-        let point = self.optimiser.point(TrialId(id.trial))?;
-        let params = serde_json::Value::Object(point::to_json(&self.parts.config.space, &point)).to_string();
+        let params = self.params(id.trial)?;
         let spec = Spec {
             version: JOB_VERSION,
             id,
             tag,
-            params_digest: hex(&Sha256::digest(params.as_bytes())),
+            params_digest: digest(&params),
             folder: self.parts.folder.clone(),
             evaluation: self.parts.run.evaluation.clone(),
             wall_limit_s: self.parts.wall_limit_s,
@@ -207,6 +212,7 @@ impl Driver<'_> {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// SHA-256 in hexadecimal: an answer must belong to the parameters it was asked for.
+pub(super) fn digest(params: &str) -> String {
+    Sha256::digest(params.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,6 +1,7 @@
 //! Taking answers in: from the spool to the journal, to the optimiser, and out of the way.
 
 use super::Driver;
+use super::fill::digest;
 use super::notice::Notice;
 use super::retry::{self, Next};
 use crate::config::Keep;
@@ -48,6 +49,11 @@ impl Driver<'_> {
             attempt.end.as_ref().is_none_or(|end| matches!(end.kind, Kind::Lost | Kind::Infrastructure));
         if answer.kind == Kind::Duplicate || !open || !given_up {
             // The trial is decided, or this says nothing about it: at most one answer counts.
+            self.unsettled.push(answer);
+            return Ok(());
+        }
+        if answer.kind == Kind::Ok && answer.params_digest != digest(&self.params(id.trial)?) {
+            self.warn(format!("set aside: the answer to attempt {id} belongs to other parameters"));
             self.unsettled.push(answer);
             return Ok(());
         }

@@ -4,7 +4,7 @@
 //! of it is synced: a job that finds its folder incomplete says so, and another attempt follows.
 
 use super::{Claim, files};
-use crate::job::{CLAIM_FILE, PARAMS_FILE, SPEC_FILE, Spec};
+use crate::job::{CLAIM_FILE, PARAMS_FILE, SPEC_FILE, Spec, claim_as_driver};
 use crate::layout::Layout;
 use crate::tag::AttemptId;
 use crate::{Error, Result};
@@ -16,8 +16,6 @@ use std::path::{Component, Path, PathBuf};
 /// or sixteen are no gain.
 const SMALL: u64 = 64 << 10;
 
-/// What the driver writes into the claim.
-const DRIVER_CLAIM: &str = r#"{"owner":"driver"}"#;
 
 /// Makes the folder of an attempt; see [`super::Store::prepare`].
 pub(super) fn prepare(layout: &Layout, spec: &Spec, params: &[u8]) -> Result<PathBuf> {
@@ -40,14 +38,8 @@ pub(super) fn prepare(layout: &Layout, spec: &Spec, params: &[u8]) -> Result<Pat
 /// Claims an attempt for the driver; see [`super::Store::revoke`].
 pub(super) fn revoke(layout: &Layout, id: AttemptId) -> Result<Claim> {
     make(layout, id)?;
-    let path = layout.attempt(id).join(CLAIM_FILE);
-    if files::create_exclusive(&path, DRIVER_CLAIM.as_bytes()).map_err(Error::io("cannot create", &path))? {
-        return Ok(Claim::Taken);
-    }
-    // Ours from before a crash, if it says so. One that cannot be read is a job's that is being written.
-    let text = fs::read_to_string(&path).map_err(Error::io("cannot read", &path))?;
-    let owner = serde_json::from_str::<serde_json::Value>(&text).ok();
-    match owner.is_some_and(|claim| claim["owner"] == "driver") {
+    let folder = layout.attempt(id);
+    match claim_as_driver(&folder).map_err(Error::io("cannot claim", &folder))? {
         true => Ok(Claim::Taken),
         false => Ok(Claim::Held),
     }

@@ -1,14 +1,24 @@
-//! The program `tribo`.
+//! The program `tribo`: arguments as typed (`args`), one file for each command (`commands`).
+//!
+//! Data go to standard output and messages to standard error. No command asks a question. Errors print once, with their
+//! reason, and end with the exit code of their kind.
 
+mod args;
+mod commands;
+mod failure;
+mod output;
+mod progress;
+mod signals;
+mod study;
+mod templates;
+
+use clap::Parser;
 use std::process::ExitCode;
-use tribo_study::job::{self, Target};
 
 fn main() -> ExitCode {
-    let words: Vec<_> = std::env::args_os().skip(1).collect();
-    let target = match words.as_slice() {
-        [verb, option, path] if verb == "job" && option == "--dir" => Target::Dir(path.into()),
-        [verb, option, path] if verb == "job" && option == "--array" => Target::Array(path.into()),
-        _ => return ExitCode::from(2),
-    };
-    ExitCode::from(job::run(&target))
+    let arguments = args::Arguments::parse();
+    match commands::run(arguments.command) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => ExitCode::from(failure.report()),
+    }
 }

@@ -1,0 +1,110 @@
+//! Arguments as they are typed.
+
+use crate::commands;
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use tribo_study::layout::Layout;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    a fault of this program
+  2    wrong arguments, or no study where one was expected
+  3    the study file is wrong, or no longer that of the study in the store
+  4    the store is in use, damaged, of another version, or cannot be written
+  5    the budget is spent and no evaluation gave a value
+  6    too many evaluations failed
+  7    the evaluation failed its check
+  8    the scheduler cannot be reached
+  130  interrupted (143: terminated); everything is saved, `tribo run` goes on
+
+Getting started:
+  tribo init --template quick demo
+  tribo run demo";
+
+/// Finds the best input of an expensive program: describe it in a study file, run it on a workstation, SLURM or PBS.
+#[derive(Debug, Parser)]
+#[command(name = "tribo", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_long_help = EXIT_CODES, after_help = "Exit codes and more: tribo --help")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Which study.
+#[derive(Debug, Args)]
+pub(crate) struct StudyPath {
+    /// A study file, its store, or a folder with study.toml.
+    #[arg(default_value = ".", hide_default_value = true)]
+    study: PathBuf,
+}
+
+impl StudyPath {
+    /// Its paths.
+    pub(crate) fn layout(&self) -> Layout {
+        Layout::of(&self.study)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a study file to begin with.
+    #[command(after_help = "Examples:\n  tribo init\n  tribo init --template slurm wing\n  \
+        tribo init --from \"./sim --x={x:0..1} --y={y:1e-3..1:log} --n={n:1..9:int} --m={m:a,b,c}\"")]
+    Init(commands::init::Options),
+    /// Check the study file and run one real evaluation.
+    #[command(after_help = "Examples:\n  tribo check\n  tribo check wing.toml --no-run")]
+    Check(commands::check::Options),
+    /// Run a study, or go on with it.
+    ///
+    /// The same command starts and resumes. Ctrl-C once: nothing new is started; jobs of a scheduler go on by themselves
+    /// and are taken over by the next run, local evaluations are waited for. Ctrl-C twice: everything under way is
+    /// cancelled. Nothing finished is lost either way.
+    #[command(after_help = "Examples:\n  tribo run\n  tribo run wing.toml --workers 40\n  \
+        tribo run --json | jq 'select(.event == \"told\")'")]
+    Run(commands::run::Options),
+    /// Show where a study stands, what fails and what to do.
+    #[command(after_help = "Examples:\n  tribo status\n  tribo status wing.toml --json")]
+    Status(commands::status::Options),
+    /// Show the best trials.
+    #[command(after_help = "Examples:\n  tribo best\n  tribo best --top 5 --json")]
+    Best(commands::best::Options),
+    /// List trials, or show one of them.
+    #[command(after_help = "Examples:\n  tribo trials --failed\n  tribo trials --trial 17")]
+    Trials(commands::trials::Options),
+    /// Write all trials as a table.
+    #[command(after_help = "Examples:\n  tribo export -o trials.csv\n  \
+        tribo export --format parquet -o trials.parquet\n  tribo export --format jsonl | jq .value")]
+    Export(commands::export::Options),
+    /// Take in evaluations made elsewhere.
+    ///
+    /// The file has a header with the names of the parameters (x[0], x[1], ... for a vector) and a column with values.
+    /// Rows that the study has already are skipped, so importing a file twice changes nothing.
+    #[command(after_help = "Examples:\n  tribo import old.csv --dry-run\n  tribo import wing.toml old.csv --value drag")]
+    Import(commands::import::Options),
+    /// Propose points, to be evaluated by hand.
+    #[command(after_help = "Examples:\n  tribo ask -n 4\n  tribo tell 3 0.25")]
+    Ask(commands::ask::Options),
+    /// Tell what came of a trial that was asked for.
+    #[command(after_help = "Examples:\n  tribo tell 3 0.25\n  tribo tell wing.toml 4 --failed \"mesh collapsed\"\n  \
+        tribo tell 5 --infeasible")]
+    Tell(commands::tell::Options),
+    /// Cancel trials that are under way.
+    ///
+    /// A cancelled trial counts as failed and is not tried again. With --all, evaluations are ended and the run stops;
+    /// the next run tries them again.
+    #[command(after_help = "Examples:\n  tribo cancel 17 18\n  tribo cancel wing.toml --all")]
+    Cancel(commands::cancel::Options),
+    /// Print completions for a shell.
+    #[command(after_help = "Example:\n  tribo completions bash > ~/.local/share/bash-completion/completions/tribo")]
+    Completions(commands::completions::Options),
+    /// Write manual pages.
+    #[command(after_help = "Examples:\n  tribo man | man -l -\n  tribo man ~/.local/share/man/man1")]
+    Man(commands::man::Options),
+    /// Print the JSON Schema of study files, for editors.
+    #[command(after_help = "Example:\n  tribo schema > tribo.schema.json")]
+    Schema,
+    /// Run one evaluation: what a process, a SLURM job and a PBS job consist of.
+    #[command(hide = true)]
+    Job(commands::job::Options),
+}

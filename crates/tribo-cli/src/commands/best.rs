@@ -1,0 +1,39 @@
+//! `tribo best`: the best trials.
+
+use crate::args::StudyPath;
+use crate::failure::{NO_VALUE, OK, Outcome};
+use crate::{output, study};
+use clap::Args;
+use tribo_study::report::summary::{self, Best};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    study: StudyPath,
+    /// How many.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    top: usize,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    let reading = study::read(&options.study.layout())?;
+    let best = summary::best(&reading.ledger, &reading.optimiser()?, reading.config.direction, options.top)?;
+    let code = if best.is_empty() { NO_VALUE } else { OK };
+    if options.json {
+        output::print_json(&serde_json::json!({ "version": 1, "best": best }))?;
+        return Ok(code);
+    }
+    if best.is_empty() {
+        output::note("no trial has a value yet");
+    }
+    output::print(&best.iter().map(text).collect::<Vec<_>>().join("\n"))?;
+    Ok(code)
+}
+
+/// A trial and its point, for people.
+pub(crate) fn text(best: &Best) -> String {
+    format!("{:?} (trial {})\n{}", best.value, best.trial, output::point(&best.params))
+}

@@ -1,0 +1,112 @@
+//! `tribo check`: reads the study file, asks the scheduler, and runs one real evaluation at the middle of the space.
+//!
+//! The evaluation is made as in a study, by `tribo job` in a folder of its own, but in a store of its own that is removed
+//! when all is well. The journal of the study is not touched.
+
+use crate::args::StudyPath;
+use crate::failure::{EVALUATOR, Failure, OK, Outcome};
+use crate::{output, study};
+use clap::Args;
+use std::fs;
+use std::process::{Command, Stdio};
+use tribo::space::UnitPoint;
+use tribo_study::config::{Budget, Config, On, Run};
+use tribo_study::job::{Answer, Kind};
+use tribo_study::point::to_json;
+use tribo_study::report::text;
+use tribo_study::{Error, job};
+
+/// Lines of standard error that are shown.
+const TAIL: usize = 20;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    study: StudyPath,
+    /// Only read the study file.
+    #[arg(long)]
+    no_run: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    let layout = options.study.layout();
+    let config = study::config(&layout)?;
+    output::note(&format!(
+        "{}: {}, {}",
+        layout.file().display(),
+        text::count(config.space.parameters().len(), "parameter"),
+        text::count(config.space.n_inputs(), "input")
+    ));
+    if let Some(difference) = study::difference(&layout, &config)? {
+        output::warning(&difference.to_string());
+    }
+    let Some(run) = &config.run else {
+        output::note("no [run] section: points are evaluated by hand, with `tribo ask` and `tribo tell`");
+        return Ok(OK);
+    };
+    if options.no_run {
+        return Ok(OK);
+    }
+    if let On::Slurm(_) | On::Pbs(_) = run.on {
+        let mut runner = study::runner(&layout, &study::id(&layout)?, run)?;
+        runner.check()?;
+        output::note(&format!("{} accepts jobs of this study", runner.name()));
+    }
+    if let On::Simulated(simulated) = &run.on {
+        output::note(&format!("evaluations are simulated: {}", simulated.problem));
+        return Ok(OK);
+    }
+    evaluate(&layout, &config, run)
+}
+
+fn evaluate(layout: &tribo_study::layout::Layout, config: &Config, run: &Run) -> Outcome {
+    let middle = config.space.decode(&UnitPoint::new(vec![0.5; config.space.dim()])?)?;
+    let params = to_json(&config.space, &middle);
+    output::note(&format!("one evaluation at the middle of the space:\n{}", output::point(&params).trim_end()));
+    let trial = study::Scratch::new(layout, run, &params)?;
+    let program = study::program()?;
+    let job = Command::new(&program).arg("job").arg("--dir").arg(&trial.dir).stdin(Stdio::null()).status();
+    job.map_err(Error::io("cannot start", &program))?;
+    let path = trial.dir.join(job::ANSWER_FILE);
+    let bytes = fs::read(&path).map_err(|_| Error::Evaluator {
+        reason: format!("it left no answer; see {}", trial.dir.display()),
+    })?;
+    let answer: Answer = serde_json::from_slice(&bytes)
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    let Some(value) = answer.value.filter(|_| answer.kind == Kind::Ok) else {
+        let code = answer.exit_code.map(|code| format!(", exit code {code}")).unwrap_or_default();
+        output::error(&format!("the evaluation gave no value ({}{code}): {}", answer.kind.name(), answer.reason));
+        let tail = match answer.stderr_tail.is_empty() {
+            true => study::stderr_tail(&trial.dir, TAIL),
+            false => answer.stderr_tail.clone(),
+        };
+        if !tail.trim().is_empty() {
+            output::note("the end of its standard error:");
+            tail.lines().for_each(|line| output::note(&format!("  {line}")));
+        }
+        output::note(&format!("its folder is {}", trial.dir.display()));
+        return Ok(EVALUATOR);
+    };
+    trial.remove();
+    output::print(&format!("value {value:?}\n"))?;
+    let code = answer.exit_code.map(|code| format!(", exit code {code}")).unwrap_or_default();
+    output::note(&format!("it took {}{code}", text::duration(answer.wall_s)));
+    if let Some(estimate) = estimate(&config.budget, run.workers, answer.wall_s) {
+        output::note(&estimate);
+    }
+    output::note(&format!("all is well; `tribo run{}` starts the study", output::named(layout)));
+    Ok(OK)
+}
+
+/// What the whole study would take, if every evaluation took as long.
+fn estimate(budget: &Budget, workers: usize, wall_s: f64) -> Option<String> {
+    let evaluations = budget.evaluations?;
+    let machine = wall_s * evaluations as f64;
+    let workers = workers.min(evaluations).max(1);
+    Some(format!(
+        "{evaluations} evaluations like this are {} of machine time, {} with {}",
+        text::duration(machine),
+        text::duration(machine / workers as f64),
+        text::count(workers, "worker")
+    ))
+}

@@ -1,0 +1,88 @@
+//! `tribo export`: all trials as a table for other programs.
+//!
+//! A file is written under another name and put in place when it is whole, so that a failure leaves no half table.
+
+use crate::args::StudyPath;
+use crate::failure::{Failure, OK, Outcome};
+use crate::study;
+use clap::{Args, ValueEnum};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tribo_study::report::table::{MOST_CSV_COLUMNS, Table};
+use tribo_study::{Error, Result};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    study: StudyPath,
+    /// csv, jsonl or parquet; by default what the name of the file says, else csv.
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// The file; - is standard output.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    /// Write CSV with more than 2,000 columns, too.
+    #[arg(long)]
+    all: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One line for each trial, one column for each value.
+    Csv,
+    /// One JSON object for each trial, vectors as arrays.
+    Jsonl,
+    /// Apache Parquet, uncompressed.
+    Parquet,
+}
+
+impl Format {
+    fn of(path: &Path) -> Format {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("jsonl" | "ndjson") => Format::Jsonl,
+            Some("parquet") => Format::Parquet,
+            _ => Format::Csv,
+        }
+    }
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    let reading = study::read(&options.study.layout())?;
+    let optimiser = reading.optimiser()?;
+    let begun = reading.begun();
+    let table = Table::new(&reading.ledger, &optimiser, &begun);
+    let format = options.format.unwrap_or_else(|| Format::of(&options.output));
+    let n_columns = optimiser.space().n_inputs().saturating_add(9);
+    if format == Format::Csv && n_columns > MOST_CSV_COLUMNS && !options.all {
+        return Err(Failure::usage(format!(
+            "the table has {n_columns} columns, which hardly any program reads as CSV; use --format jsonl or parquet, or --all to have it anyway"
+        )));
+    }
+    let path = &options.output;
+    if path == Path::new("-") {
+        write(&table, format, BufWriter::new(io::stdout()), Path::new("standard output"))?;
+        return Ok(OK);
+    }
+    let mut name = path.file_name().map(OsString::from).unwrap_or_default();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let file = File::create(&part).map_err(Error::io("cannot write", path))?;
+    let written = write(&table, format, BufWriter::new(file), path)
+        .and_then(|()| fs::rename(&part, path).map_err(Error::io("cannot write", path)));
+    if written.is_err() {
+        // The error that is reported is the first one.
+        let _ = fs::remove_file(&part);
+    }
+    written?;
+    Ok(OK)
+}
+
+fn write(table: &Table<'_>, format: Format, out: impl Write + Send, path: &Path) -> Result<()> {
+    match format {
+        Format::Csv => table.write_csv(out, path),
+        Format::Jsonl => table.write_json_lines(out, path),
+        Format::Parquet => table.write_parquet(out, path),
+    }
+}

@@ -1,0 +1,42 @@
+//! The commands, one file each: options as typed, then what they do.
+
+pub(crate) mod ask;
+pub(crate) mod best;
+pub(crate) mod cancel;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod export;
+pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod job;
+pub(crate) mod man;
+pub(crate) mod run;
+mod schema;
+pub(crate) mod status;
+pub(crate) mod tell;
+pub(crate) mod trials;
+mod words;
+
+use crate::args::Command;
+use crate::failure::Outcome;
+
+/// Does what was typed.
+pub(crate) fn run(command: Command) -> Outcome {
+    match command {
+        Command::Init(options) => init::run(&options),
+        Command::Check(options) => check::run(&options),
+        Command::Run(options) => run::run(&options),
+        Command::Status(options) => status::run(&options),
+        Command::Best(options) => best::run(&options),
+        Command::Trials(options) => trials::run(&options),
+        Command::Export(options) => export::run(&options),
+        Command::Import(options) => import::run(&options),
+        Command::Ask(options) => ask::run(&options),
+        Command::Tell(options) => tell::run(&options),
+        Command::Cancel(options) => cancel::run(&options),
+        Command::Completions(options) => completions::run(&options),
+        Command::Man(options) => man::run(&options),
+        Command::Schema => schema::run(),
+        Command::Job(options) => Ok(job::run(&options)),
+    }
+}

@@ -1,0 +1,152 @@
+//! `tribo run`: starts a study, or goes on with it.
+
+use super::best;
+use crate::args::StudyPath;
+use crate::failure::{FAILURES, Failure, NO_VALUE, OK, Outcome};
+use crate::output;
+use crate::progress::{Events, People, Quiet, Screen};
+use crate::signals::Signals;
+use crate::study;
+use clap::Args;
+use std::num::NonZeroUsize;
+use tribo_study::driver::clock::SystemClock;
+use tribo_study::driver::notice::{Finish, Observer};
+use tribo_study::driver::{Driver, Interrupt};
+use tribo_study::layout::Layout;
+use tribo_study::report::summary::{self, Best};
+use tribo_study::report::text;
+use tribo_study::replay;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    study: StudyPath,
+    /// Evaluations under way at once, instead of what the study file says.
+    #[arg(long, value_name = "N")]
+    workers: Option<NonZeroUsize>,
+    /// Take the study from a driver on another host that is known to be gone.
+    #[arg(long)]
+    take_over: bool,
+    /// Print every event as one line of JSON.
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
+    /// Print the best point only.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    let layout = options.study.layout();
+    let mut writing = study::open(&layout, options.take_over)?;
+    if let (Some(workers), Some(run)) = (options.workers, &mut writing.config.run) {
+        run.workers = workers.get();
+    }
+    writing.notes.iter().for_each(|note| output::warning(note));
+    let config = writing.config.clone();
+    let screen = Screen::new(!options.json && !options.quiet);
+    let mut watcher = Watcher::new(options, &screen);
+    let named = output::named(&layout);
+    let place = study::place(&writing)?;
+    let detachable = place.runner.patience().detachable;
+    let heard = screen.clone();
+    let signals = Signals::catch(move |wish| heard.say(|| output::note(&advice(wish, detachable, &named))))
+        .map_err(|error| Failure::usage(format!("signals cannot be caught: {error}")))?;
+    let clock = SystemClock::new();
+    let mut driver = Driver::new(writing.into_parts(place, &clock)?)?;
+    let finish = driver.run(signals.as_ref(), watcher.observer());
+    screen.clear();
+    let finish = finish?;
+    let optimiser = replay::study(&config, driver.ledger())?;
+    let best = summary::best(driver.ledger(), &optimiser, config.direction, 1)?.pop();
+    watcher.end(&layout, &finish, best.as_ref(), driver.ledger().told().len())?;
+    Ok(match finish {
+        Finish::Failures { .. } => FAILURES,
+        Finish::Detached { .. } | Finish::Cancelled => signals.exit_code(),
+        Finish::Evaluations | Finish::WallTime | Finish::Target | Finish::Exhausted if best.is_none() => NO_VALUE,
+        Finish::Evaluations | Finish::WallTime | Finish::Target | Finish::Exhausted => OK,
+    })
+}
+
+/// What an interruption means, and what a second one would do.
+fn advice(wish: Interrupt, detachable: bool, study: &str) -> String {
+    match (wish, detachable) {
+        (Interrupt::Stop, true) => {
+            format!("stopping; jobs go on by themselves and `tribo run{study}` takes them over. Ctrl-C again cancels them")
+        }
+        (Interrupt::Stop, false) => {
+            format!("stopping when the evaluations under way have ended; `tribo run{study}` goes on. Ctrl-C again cancels them")
+        }
+        (Interrupt::Cancel, _) => "cancelling everything under way; Ctrl-C again leaves at once".to_owned(),
+        (Interrupt::Detach | Interrupt::None, _) => {
+            format!("leaving; evaluations under way go on by themselves and `tribo run{study}` takes them over")
+        }
+    }
+}
+
+/// One of the ways to watch.
+enum Watcher {
+    People(People),
+    Events(Events),
+    Quiet(Quiet),
+}
+
+impl Watcher {
+    fn new(options: &Options, screen: &Screen) -> Watcher {
+        match (options.json, options.quiet) {
+            (true, _) => Watcher::Events(Events::default()),
+            (false, true) => Watcher::Quiet(Quiet),
+            (false, false) => Watcher::People(People::new(screen.clone())),
+        }
+    }
+
+    fn observer(&mut self) -> &mut dyn Observer {
+        match self {
+            Watcher::People(people) => people,
+            Watcher::Events(events) => events,
+            Watcher::Quiet(quiet) => quiet,
+        }
+    }
+
+    /// Says how it ended, what is best and what to do next.
+    fn end(&mut self, layout: &Layout, finish: &Finish, best: Option<&Best>, told: usize) -> Result<(), Failure> {
+        if let Watcher::Events(events) = self {
+            if let Some(best) = best {
+                events.write(&serde_json::json!({
+                    "event": "best", "trial": best.trial, "value": best.value, "params": best.params,
+                }));
+            }
+            return Ok(());
+        }
+        if matches!(self, Watcher::People(_)) {
+            output::note(&ending(finish, told, &output::named(layout)));
+        }
+        match best {
+            Some(best) => output::print(&format!("best {}", best::text(best)))?,
+            None => output::note("no evaluation has given a value"),
+        }
+        Ok(())
+    }
+}
+
+fn ending(finish: &Finish, told: usize, study: &str) -> String {
+    let trials = text::count(told, "trial");
+    let look = format!("`tribo trials{study}` lists them, `tribo export{study} -o trials.csv` writes a table");
+    match finish {
+        Finish::Evaluations => format!("the evaluations are spent: {trials}; {look}"),
+        Finish::WallTime => format!("the wall time is spent: {trials}; {look}"),
+        Finish::Target => format!("the target is reached: {trials}; {look}"),
+        Finish::Exhausted => format!("there is no point left to try: {trials}; {look}"),
+        Finish::Detached { running: 0 } => format!("stopped after {trials}; `tribo run{study}` goes on"),
+        Finish::Detached { running } => format!(
+            "stopped after {trials}; {} on without this program, `tribo run{study}` takes them over, `tribo cancel{study} --all` ends them",
+            match running {
+                1 => "1 evaluation goes".to_owned(),
+                n => format!("{n} evaluations go"),
+            }
+        ),
+        Finish::Cancelled => format!("cancelled after {trials}; `tribo run{study}` goes on"),
+        Finish::Failures { count, reason } => format!(
+            "stopped: {count} evaluations in a row failed, the last with: {reason}\n`tribo status{study}` groups the causes, `tribo check{study}` tries one evaluation; then `tribo run{study}` goes on"
+        ),
+    }
+}

@@ -1,0 +1,96 @@
+//! `tribo status`: where a study stands, from the journal and without disturbing its driver.
+
+use crate::args::StudyPath;
+use crate::failure::{OK, Outcome};
+use crate::output;
+use crate::study::{self, Reading};
+use clap::Args;
+use std::fmt::Write;
+use tribo_study::job::STDERR_FILE;
+use tribo_study::report::summary::{Phase, Summary, summary};
+use tribo_study::report::text;
+
+/// Causes of failure that are shown.
+const SHOWN_CAUSES: usize = 5;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    study: StudyPath,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    let reading = study::read(&options.study.layout())?;
+    let seen = reading.seen();
+    let summary = summary(&reading.config, &reading.ledger, &reading.optimiser()?, &reading.layout, &seen)?;
+    match options.json {
+        true => output::print_json(&summary)?,
+        false => output::print(&page(&reading, &summary))?,
+    }
+    Ok(OK)
+}
+
+fn page(reading: &Reading, summary: &Summary) -> String {
+    let mut page = String::new();
+    // Writing to a string does not fail.
+    let _ = write_page(&mut page, reading, summary);
+    page
+}
+
+fn write_page(page: &mut String, reading: &Reading, summary: &Summary) -> std::fmt::Result {
+    let phase = match &summary.phase {
+        Phase::Running(driver) => format!("running, process {} on {}", driver.pid, driver.host),
+        Phase::Finished { why } => format!("finished: {why}"),
+        Phase::Stopped { why } => format!("stopped: {why}"),
+        Phase::Interrupted => "not running; the last driver ended without a word".to_owned(),
+    };
+    writeln!(page, "{} ({}), {phase}", summary.name, summary.direction)?;
+    writeln!(page, "strategy  {}", summary.strategy)?;
+    let counts = &summary.counts;
+    let of = summary.evaluations.map(|n| format!(" of {n}")).unwrap_or_default();
+    let parts: Vec<String> = [
+        (counts.complete, "with a value"),
+        (counts.failed, "failed"),
+        (counts.invalid, "invalid"),
+        (counts.infeasible, "infeasible"),
+        (counts.running, "running"),
+        (counts.waiting, "waiting"),
+    ]
+    .into_iter()
+    .filter(|(n, word)| *n > 0 || *word == "with a value")
+    .map(|(n, word)| format!("{n} {word}"))
+    .collect();
+    writeln!(page, "trials    {}{of} done: {}", counts.told(), parts.join(", "))?;
+    match &summary.best {
+        Some(best) => write!(page, "best      {:?} (trial {})\n{}", best.value, best.trial, output::point(&best.params))?,
+        None => writeln!(page, "best      none yet")?,
+    }
+    if let Some(pace) = &summary.pace {
+        let each = pace.evaluation_s.map(|s| format!(", {} each", text::duration(s))).unwrap_or_default();
+        let left = pace.left_s.filter(|_| matches!(summary.phase, Phase::Running(_)));
+        let left = left.map(|s| format!(", about {} left", text::duration(s))).unwrap_or_default();
+        writeln!(page, "pace      {} an hour{each}{left}", text::number(pace.per_hour.round()))?;
+    }
+    if !summary.failures.is_empty() {
+        writeln!(page, "\nfailures")?;
+    }
+    for group in summary.failures.iter().take(SHOWN_CAUSES) {
+        let cause = if group.cause.is_empty() { group.state.name() } else { &group.cause };
+        writeln!(page, "  {} x  {cause}", group.count)?;
+        let stderr = group.example.map(|id| reading.layout.attempt(id).join(STDERR_FILE));
+        match stderr.filter(|path| path.exists()) {
+            Some(path) => writeln!(page, "        e.g. trial {}: {}", group.trial, path.display())?,
+            None => writeln!(page, "        e.g. trial {}", group.trial)?,
+        }
+    }
+    if summary.failures.len() > SHOWN_CAUSES {
+        writeln!(page, "  and {} other causes", summary.failures.len() - SHOWN_CAUSES)?;
+    }
+    for (index, warning) in summary.warnings.iter().enumerate() {
+        writeln!(page, "{}warning: {warning}", if index == 0 { "\n" } else { "" })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! `tribo trials`: a list of trials, or everything about one.
+
+use super::words;
+use crate::args::StudyPath;
+use crate::failure::{Failure, OK, Outcome};
+use crate::output;
+use crate::study::{self, Reading};
+use clap::Args;
+use serde_json::{Map, Value};
+use std::fs;
+use std::io::Write;
+use tribo::trial::TrialId;
+use tribo_study::job::Answer;
+use tribo_study::point::to_json;
+use tribo_study::report::row::{self, Row};
+use tribo_study::report::text;
+use tribo_study::store::ledger::AttemptState;
+
+/// Values of a point that a row of the list shows.
+const SHOWN_VALUES: usize = 8;
+/// Characters of a reason that a row shows.
+const SHOWN_REASON: usize = 60;
+/// Lines of standard error that are shown of an attempt.
+const TAIL: usize = 20;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    study: StudyPath,
+    /// Only trials that ended without a value.
+    #[arg(long)]
+    failed: bool,
+    /// Everything about this trial: attempts, folders, output, parameters.
+    #[arg(long, value_name = "ID", conflicts_with = "failed")]
+    trial: Option<u64>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    let reading = study::read(&options.study.layout())?;
+    match options.trial {
+        Some(trial) => one(&reading, trial, options.json),
+        None => list(&reading, options),
+    }
+}
+
+fn list(reading: &Reading, options: &Options) -> Outcome {
+    let optimiser = reading.optimiser()?;
+    let begun = reading.begun();
+    let params = |trial: u64| -> Result<Map<String, Value>, Failure> {
+        Ok(to_json(optimiser.space(), &optimiser.point(TrialId(trial))?))
+    };
+    let rows = row::rows(&reading.ledger, &begun).filter(|row| !options.failed || row.state.is_failure());
+    if options.json {
+        let objects = rows.map(|row| Ok(row.object(params(row.trial)?))).collect::<Result<Vec<_>, Failure>>()?;
+        output::print_json(&serde_json::json!({ "version": 1, "trials": objects }))?;
+        return Ok(OK);
+    }
+    let names: Vec<&str> = optimiser.space().parameters().iter().map(|one| one.name()).take(SHOWN_VALUES).collect();
+    let mut header = vec!["trial", "state", "value"];
+    header.extend(&names);
+    header.extend(["tries", "time", "reason"]);
+    let cells = |row: Row<'_>| {
+        let params = params(row.trial)?;
+        let mut cells = vec![
+            row.trial.to_string(),
+            row.state.name().to_owned(),
+            row.value.map(text::number).unwrap_or_default(),
+        ];
+        cells.extend(names.iter().map(|name| shown(&params[*name])));
+        cells.extend([
+            row.attempts.to_string(),
+            row.wall_s.map(text::duration).unwrap_or_default(),
+            cut(row.reason),
+        ]);
+        Ok(cells)
+    };
+    let cells = rows.map(cells).collect::<Result<Vec<_>, Failure>>()?;
+    match cells.is_empty() {
+        true if options.failed => output::note("no trial has failed"),
+        true => output::note("there is no trial yet"),
+        false => output::print(&text::columns(&header, &cells))?,
+    }
+    Ok(OK)
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.as_f64().map(text::number).unwrap_or_default(),
+        Value::String(text) => text.clone(),
+        Value::Array(elements) => match elements.first() {
+            Some(first) => format!("[{}, ...]", shown(first)),
+            None => "[]".to_owned(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// The first line, if it is not too long.
+fn cut(reason: &str) -> String {
+    let line = reason.lines().next().unwrap_or("");
+    match line.char_indices().nth(SHOWN_REASON) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+fn one(reading: &Reading, trial: u64, json: bool) -> Outcome {
+    let Some(state) = reading.ledger.trial(trial) else {
+        return Err(words::no_trial(trial, reading.ledger.trials().len()));
+    };
+    let optimiser = reading.optimiser()?;
+    let params = to_json(optimiser.space(), &optimiser.point(TrialId(trial))?);
+    let begun = reading.begun();
+    let row = Row::new(trial, state, &begun);
+    let attempts: Vec<Shown<'_>> = state.attempts.iter().map(|attempt| Shown::new(reading, attempt)).collect();
+    if json {
+        let mut object = row.object(params);
+        object["attempts"] = attempts.iter().map(Shown::object).collect();
+        output::print_json(&object)?;
+        return Ok(OK);
+    }
+    let mut out = output::stdout();
+    let value = row.value.map(|value| format!(", value {value:?}")).unwrap_or_default();
+    writeln!(out, "trial {trial}: {}{value}", row.state.name())?;
+    if !row.reason.is_empty() {
+        writeln!(out, "  {}", row.reason.replace('\n', "\n  "))?;
+    }
+    let told = row.told_ms.map(|ms| format!(", told {}", row::time(ms))).unwrap_or_default();
+    writeln!(out, "asked {}{told}\n\nparameters:", row::time(row.asked_ms))?;
+    write!(out, "{}", output::point(&params))?;
+    for shown in &attempts {
+        shown.write(&mut out)?;
+    }
+    out.flush()?;
+    Ok(OK)
+}
+
+/// An attempt with what its folder tells.
+struct Shown<'a> {
+    attempt: &'a AttemptState,
+    folder: String,
+    answer: Option<Answer>,
+    tail: String,
+}
+
+impl<'a> Shown<'a> {
+    fn new(reading: &Reading, attempt: &'a AttemptState) -> Shown<'a> {
+        let folder = reading.layout.attempt(attempt.id);
+        // Folders come and go (`keep`), so whatever cannot be read is not shown.
+        let answer = fs::read(folder.join(tribo_study::job::ANSWER_FILE)).ok();
+        let answer: Option<Answer> = answer.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let tail = study::stderr_tail(&folder, TAIL);
+        Shown { attempt, folder: folder.display().to_string(), answer, tail }
+    }
+
+    fn object(&self) -> Value {
+        let end = self.attempt.end.as_ref();
+        serde_json::json!({
+            "attempt": self.attempt.id.attempt,
+            "name": self.attempt.tag,
+            "job": self.attempt.job,
+            "folder": self.folder,
+            "ended": end.map(|end| end.kind),
+            "reason": end.map(|end| end.reason.as_str()),
+            "wall_s": end.and_then(|end| end.wall_s),
+            "host": end.map(|end| end.host.as_str()),
+            "exit_code": self.answer.as_ref().and_then(|answer| answer.exit_code),
+            "signal": self.answer.as_ref().and_then(|answer| answer.signal),
+            "stderr_tail": self.tail,
+        })
+    }
+
+    fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let AttemptState { id, tag, job, end, .. } = self.attempt;
+        let job = job.as_deref().map(|job| format!(", job {job}")).unwrap_or_default();
+        writeln!(out, "\nattempt {}: {}{job}, named {tag}", id.attempt, end.as_ref().map_or("under way", |e| e.kind.name()))?;
+        if let Some(end) = end {
+            let time = end.wall_s.map(|s| format!("took {}", text::duration(s)));
+            let host = (!end.host.is_empty()).then(|| format!("on {}", end.host));
+            let code = self.answer.as_ref().and_then(|a| a.exit_code).map(|code| format!("exit code {code}"));
+            let signal = self.answer.as_ref().and_then(|a| a.signal).map(|signal| format!("signal {signal}"));
+            let parts: Vec<String> = [time, host, code, signal].into_iter().flatten().collect();
+            if !parts.is_empty() {
+                writeln!(out, "  {}", parts.join(", "))?;
+            }
+            if !end.reason.is_empty() {
+                writeln!(out, "  {}", end.reason.replace('\n', "\n  "))?;
+            }
+        }
+        writeln!(out, "  folder {}", self.folder)?;
+        if !self.tail.is_empty() {
+            writeln!(out, "  the end of its standard error:")?;
+            self.tail.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! Where text goes: data to standard output, messages to standard error.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+use tribo_study::layout::Layout;
+
+/// Elements of a vector that people are shown.
+const SHOWN_ELEMENTS: usize = 6;
+
+/// Standard output, in large pieces.
+pub(crate) fn stdout() -> BufWriter<io::StdoutLock<'static>> {
+    BufWriter::new(io::stdout().lock())
+}
+
+/// Writes a text.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Writes a value as indented JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
+    let mut out = stdout();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    out.write_all(b"\n")?;
+    out.flush()
+}
+
+/// A message. If nobody can be told, nobody is.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Something a person should know.
+pub(crate) fn warning(text: &str) {
+    note(&format!("{} {text}", styled("warning:", "33")));
+}
+
+/// An error.
+pub(crate) fn error(text: &str) {
+    note(&format!("{} {text}", styled("error:", "31")));
+}
+
+/// A word in bold and a colour, on terminals whose user did not refuse.
+fn styled(word: &str, colour: &str) -> String {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let plain = !io::stderr().is_terminal() || set("NO_COLOR") || std::env::var_os("TERM").is_some_and(|t| t == "dumb");
+    match plain {
+        true => word.to_owned(),
+        false => format!("\u{1b}[1;{colour}m{word}\u{1b}[0m"),
+    }
+}
+
+/// The study as a later command would name it: nothing if it is in the current folder.
+pub(crate) fn named(layout: &Layout) -> String {
+    let file = layout.file();
+    let here = [Path::new("study.toml"), Path::new("./study.toml")].contains(&file);
+    if here { String::new() } else { format!(" {}", file.display()) }
+}
+
+/// A point for people: one parameter a line, all digits, long vectors cut.
+pub(crate) fn point(params: &Map<String, Value>) -> String {
+    let width = params.keys().map(|name| name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (name, value) in params {
+        let pad = " ".repeat(width - name.chars().count());
+        text.push_str(&format!("  {name}{pad}  {}\n", shown(value)));
+    }
+    text
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(elements) => {
+            let first: Vec<String> = elements.iter().take(SHOWN_ELEMENTS).map(shown).collect();
+            match elements.len() > SHOWN_ELEMENTS {
+                true => format!("[{}, ... {} values]", first.join(", "), elements.len()),
+                false => format!("[{}]", first.join(", ")),
+            }
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_aligned_and_vectors_cut() {
+        let params = serde_json::json!({"x": 0.1, "solver": "cg", "v": [1, 2, 3, 4, 5, 6, 7]});
+        let Value::Object(params) = params else { panic!() };
+        assert_eq!(point(&params), "  solver  cg\n  v       [1, 2, 3, 4, 5, 6, ... 7 values]\n  x       0.1\n");
+    }
+}

@@ -1,0 +1,53 @@
+//! Studies to begin with. The files lie in `templates/` of this crate and are part of the program.
+
+pub(crate) mod line;
+
+/// A file of a template.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct File {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Its content.
+    pub(crate) text: &'static str,
+}
+
+/// The study file of a folder without a template.
+pub(crate) const PLAIN: &[File] =
+    &[File { name: "study.toml", text: include_str!("../../templates/plain/study.toml") }];
+
+/// A study of a small shell script.
+pub(crate) const QUICK: &[File] = &[
+    File { name: "study.toml", text: include_str!("../../templates/quick/study.toml") },
+    File { name: "branin.sh", text: include_str!("../../templates/quick/branin.sh") },
+];
+
+/// A solver with an input deck and a log.
+pub(crate) const DECK: &[File] = &[
+    File { name: "study.toml", text: include_str!("../../templates/deck/study.toml") },
+    File { name: "beam.in.template", text: include_str!("../../templates/deck/beam.in.template") },
+    File { name: "solve.sh", text: include_str!("../../templates/deck/solve.sh") },
+];
+
+/// A driver written for Dakota.
+pub(crate) const DAKOTA: &[File] = &[
+    File { name: "study.toml", text: include_str!("../../templates/dakota/study.toml") },
+    File { name: "driver.sh", text: include_str!("../../templates/dakota/driver.sh") },
+];
+
+/// Ten thousand inputs.
+pub(crate) const WIDE: &[File] = &[
+    File { name: "study.toml", text: include_str!("../../templates/wide/study.toml") },
+    File { name: "wide.py", text: include_str!("../../templates/wide/wide.py") },
+];
+
+/// Jobs of SLURM.
+pub(crate) const SLURM: &[File] = &[
+    File { name: "study.toml", text: include_str!("../../templates/slurm/study.toml") },
+    File { name: "simulate.sh", text: include_str!("../../templates/slurm/simulate.sh") },
+];
+
+/// Jobs of PBS.
+pub(crate) const PBS: &[File] = &[
+    File { name: "study.toml", text: include_str!("../../templates/pbs/study.toml") },
+    File { name: "simulate.sh", text: include_str!("../../templates/pbs/simulate.sh") },
+];

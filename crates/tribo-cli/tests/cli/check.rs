@@ -1,0 +1,53 @@
+//! `tribo check`: one evaluation, and what can be wrong with it.
+
+use crate::support::{Folder, SQUARE, with_command};
+
+#[test]
+fn a_good_study_is_told_what_it_will_take() {
+    let folder = Folder::with(SQUARE);
+    let done = folder.tribo(["check"]).code(0).says("6 evaluations like this").says("exit code 0").says("all is well");
+    assert_eq!(done.stdout, "value 0.0\n");
+    assert!(!folder.has("study.tribo") && !folder.has("study.check.tribo"));
+}
+
+#[test]
+fn answers_that_are_none_fail_the_check() {
+    for (command, part) in [
+        (r#"["true"]"#, "result.json"),
+        (r#"'touch {result}'"#, "empty"),
+        (r#"'printf "{\"objective\": 1." > {result}'"#, "result.json"),
+        (r#"'echo "{\"objective\": NaN}" > {result}'"#, "result.json"),
+        (r#"'echo "{\"objective\": [1, 2]}" > {result}'"#, "objective"),
+        (r#"'echo "1 2" > {result}'"#, "result.json"),
+        (r#"'echo "{\"other\": 1}" > {result}'"#, "objective"),
+    ] {
+        let folder = Folder::with(&with_command(command));
+        folder.tribo(["check"]).code(7).says(part).says("its folder is");
+    }
+}
+
+#[test]
+fn the_end_of_standard_error_is_shown() {
+    let folder = Folder::with(&with_command(r#"'echo "the licence has expired" >&2; exit 3'"#));
+    folder.tribo(["check"]).code(7).says("exit code 3").says("  the licence has expired");
+    assert!(folder.has("study.check.tribo/trials/000000/a1/stderr"));
+    // What one check leaves, the next one removes.
+    folder.write("study.toml", SQUARE);
+    folder.tribo(["check"]).code(0);
+    assert!(!folder.has("study.check.tribo"));
+}
+
+#[test]
+fn programs_that_cannot_be_started_are_explained() {
+    let folder = Folder::with(&with_command(r#"["no-such-program"]"#));
+    folder.tribo(["check"]).code(7).says("no-such-program");
+    folder.write("sim.py", "print(1)\n");
+    folder.write("study.toml", &with_command(r#"["./sim.py"]"#));
+    folder.tribo(["check"]).code(7).says("not executable");
+}
+
+#[test]
+fn a_study_by_hand_needs_no_command() {
+    let (head, _) = SQUARE.split_once("[run]").unwrap();
+    Folder::with(head).tribo(["check"]).code(0).says("tribo ask");
+}

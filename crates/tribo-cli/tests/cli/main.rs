@@ -1,0 +1,11 @@
+//! The program as a user meets it: in a fresh folder, exit code, standard output and standard error of every command.
+
+mod bad;
+mod by_hand;
+mod check;
+mod export;
+mod help;
+mod init;
+mod listing;
+mod run;
+mod support;

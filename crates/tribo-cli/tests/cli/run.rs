@@ -1,0 +1,88 @@
+//! `tribo run`: to the end, in pieces, and not at all.
+
+use crate::support::{Folder, SQUARE, with_command};
+
+#[test]
+fn a_study_runs_to_its_end() {
+    let folder = Folder::with(SQUARE);
+    let first = folder.tribo(["run"]).code(0).says("the evaluations are spent: 6 trials").prints("best ");
+    assert!(first.stdout.contains("\n  x  "), "{first:?}");
+    // The same command again finds nothing to do, and the same best point.
+    let second = folder.tribo(["run"]).code(0);
+    assert_eq!(first.stdout, second.stdout);
+    // More evaluations: the study goes on.
+    folder.write("study.toml", &SQUARE.replace("evaluations = 6", "evaluations = 8\nwall_time = \"1h\""));
+    let longer = folder.tribo(["run", "--quiet"]);
+    assert!(longer.code == 0 || longer.stderr.contains("evaluations 6 -> 8"), "{longer:?}");
+}
+
+#[test]
+fn programs_get_events() {
+    let folder = Folder::with(SQUARE);
+    let done = folder.tribo(["run", "--json"]).code(0);
+    let events: Vec<serde_json::Value> =
+        done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(names.first(), Some(&"opened"));
+    assert_eq!(names.iter().filter(|name| **name == "told").count(), 6);
+    assert_eq!(names[names.len() - 2..], ["finished", "best"]);
+    assert!(events[events.len() - 1]["params"]["x"].is_number());
+}
+
+#[test]
+fn a_quiet_run_prints_the_best_point_only() {
+    let done = Folder::with(SQUARE).tribo(["run", "--quiet"]).code(0).prints("best ");
+    assert_eq!(done.stderr, "");
+}
+
+#[test]
+fn too_many_failures_stop_a_study() {
+    let folder = Folder::with(&with_command(r#"'echo "no licence" >&2; exit 1'"#).replace("= 6", "= 50"));
+    folder.tribo(["run"]).code(6).says("in a row failed").says("tribo check");
+    folder.tribo(["best"]).code(5).says("no trial has a value");
+    folder.tribo(["status"]).code(0).prints("failures").prints("/stderr").prints("warning: all ");
+}
+
+#[test]
+fn a_budget_spent_without_a_value_is_said() {
+    let folder = Folder::with(&with_command("'exit 65'"));
+    folder.tribo(["run"]).code(5).says("no evaluation has given a value");
+}
+
+#[test]
+fn an_interrupted_study_goes_on() {
+    let folder = Folder::with(&SQUARE.replace("command = '", "command = 'sleep 0.5; "));
+    let running = folder.start(["run"]);
+    folder.await_status(|status| status["counts"]["complete"].as_u64() >= Some(1));
+    running.signal("INT");
+    running.wait().code(130).says("stopping when").says("`tribo run` goes on");
+    folder.tribo(["status"]).code(0).prints("stopped");
+    folder.tribo(["run"]).code(0).says("done before");
+    assert_eq!(folder.tribo(["trials", "--json"]).json()["trials"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn two_interruptions_cancel() {
+    let folder = Folder::with(&SQUARE.replace("command = '", "command = 'sleep 60; "));
+    let running = folder.start(["run"]);
+    folder.await_status(|status| status["counts"]["running"] == 2);
+    running.signal("INT");
+    running.signal("INT");
+    running.wait().code(130).says("cancel");
+    folder.write("study.toml", SQUARE);
+    folder.tribo(["run"]).code(0);
+}
+
+#[test]
+fn evaluations_outlive_a_terminated_driver() {
+    let folder = Folder::with(&SQUARE.replace("command = '", "command = 'sleep 2; "));
+    let running = folder.start(["run"]);
+    folder.await_status(|status| status["counts"]["running"] == 2);
+    running.signal("TERM");
+    running.wait().code(143).says("go on");
+    folder.tribo(["status"]).code(0).prints("may be under way and no driver");
+    let done = folder.tribo(["run", "--workers", "4"]).code(0).says("2 evaluations under way taken over");
+    assert!(done.stdout.starts_with("best "));
+    let trials = folder.tribo(["trials", "--json"]).json();
+    assert!(trials["trials"].as_array().unwrap().iter().all(|trial| trial["attempts"] == 1), "{trials}");
+}

@@ -1,0 +1,182 @@
+//! A folder with a study, and the program in it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The largest wait for something that should take seconds; machines under load are slow.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// x² in six evaluations.
+pub(crate) const SQUARE: &str = r#"study_version = 1
+direction = "minimize"
+seed = 3
+
+[[parameter]]
+name = "x"
+type = "float"
+low = -1.0
+high = 1.0
+
+[budget]
+evaluations = 6
+
+[run]
+workers = 2
+command = 'awk -v x="$TRIBO_X_X" "BEGIN { printf \"%.17g\n\", x * x }"'
+result = "stdout"
+"#;
+
+/// The same with another command, whose answer is in a JSON file.
+pub(crate) fn with_command(command: &str) -> String {
+    let (head, _) = SQUARE.split_once("command = ").unwrap();
+    format!("{head}command = {command}\n")
+}
+
+pub(crate) struct Folder(tempfile::TempDir);
+
+/// What a command left.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Done {
+    /// Standard output as JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The same, if the exit code is this.
+    #[track_caller]
+    pub(crate) fn code(self, code: i32) -> Done {
+        assert_eq!(self.code, code, "{self:?}");
+        self
+    }
+
+    /// The same, if standard error has this text.
+    #[track_caller]
+    pub(crate) fn says(self, part: &str) -> Done {
+        assert!(self.stderr.contains(part), "no {part:?} in {self:?}");
+        self
+    }
+
+    /// The same, if standard output has this text.
+    #[track_caller]
+    pub(crate) fn prints(self, part: &str) -> Done {
+        assert!(self.stdout.contains(part), "no {part:?} in {self:?}");
+        self
+    }
+}
+
+impl Folder {
+    pub(crate) fn empty() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    /// A folder with this study file.
+    pub(crate) fn with(study: &str) -> Folder {
+        let folder = Folder::empty();
+        folder.write("study.toml", study);
+        folder
+    }
+
+    /// A folder with a study that has been run to its end.
+    pub(crate) fn finished() -> Folder {
+        let folder = Folder::with(SQUARE);
+        folder.tribo(["run"]).code(0);
+        folder
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Writes a program.
+    pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.write(name, text);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.path().join(name).exists()
+    }
+
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tribo"));
+        command.args(args).current_dir(self.path()).stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn tribo<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Done {
+        done(self.command(args).output().unwrap())
+    }
+
+    /// Starts a command and leaves it running.
+    pub(crate) fn start<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Running {
+        let mut command = self.command(args);
+        Running(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+    }
+
+    /// Waits until `tribo status` shows this.
+    pub(crate) fn await_status(&self, wanted: impl Fn(&serde_json::Value) -> bool) {
+        let begin = Instant::now();
+        loop {
+            let status = self.tribo(["status", "--json"]);
+            if status.code == 0 && wanted(&status.json()) {
+                return;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{status:?}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// A command that is running; killed if a test fails.
+pub(crate) struct Running(Option<Child>);
+
+impl Running {
+    /// Sends a signal to it, by its own number.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.0.as_ref().unwrap().id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+    }
+
+    pub(crate) fn wait(mut self) -> Done {
+        done(self.0.take().unwrap().wait_with_output().unwrap())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+pub(crate) fn done(output: std::process::Output) -> Done {
+    Done {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}

@@ -1,0 +1,322 @@
+//! A study at a glance: where it stands, what is best, how fast it goes, what fails and why, and what to do about it.
+
+use super::failures::{self, Group};
+use super::row::{self, Begun, State};
+use super::text;
+use crate::Result;
+use crate::config::{Budget, Config};
+use crate::layout::Layout;
+use crate::store::ledger::Ledger;
+use crate::store::record::Verdict;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use std::collections::VecDeque;
+use tribo::space::Direction;
+use tribo::strategy::Study;
+use tribo::trial::TrialId;
+
+/// Version of the summary as JSON.
+pub const SUMMARY_VERSION: u32 = 1;
+/// Trials of which the pace is taken.
+const RECENT: usize = 50;
+/// Trials in a row without a value that are worth a warning.
+const FAILING: usize = 5;
+/// An attempt that waits this long without beginning is worth a warning.
+const LONG_WAIT_MS: u64 = 3_600_000;
+
+/// What was seen outside the journal, at the time of the summary.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Seen {
+    /// The time, ms since 1970.
+    pub now_ms: u64,
+    /// The driver at work, if there is one.
+    pub driver: Option<Driver>,
+    /// Attempts that have begun.
+    pub begun: Begun,
+    /// What reading the journal and the study file brought up.
+    pub warnings: Vec<String>,
+}
+
+/// A driver at work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Driver {
+    /// Its host.
+    pub host: String,
+    /// Its process.
+    pub pid: u32,
+}
+
+/// Where a study stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Phase {
+    /// A driver is at work.
+    Running(Driver),
+    /// The budget is spent, or the target is reached.
+    Finished {
+        /// Which.
+        why: String,
+    },
+    /// The last driver left in good order.
+    Stopped {
+        /// Why.
+        why: String,
+    },
+    /// The last driver ended without a word.
+    Interrupted,
+}
+
+/// How many trials are in which state.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// All.
+    pub trials: usize,
+    /// With a value.
+    pub complete: usize,
+    /// Broken.
+    pub failed: usize,
+    /// Not allowed.
+    pub infeasible: usize,
+    /// With an answer that is not one finite number.
+    pub invalid: usize,
+    /// Begun.
+    pub running: usize,
+    /// Not begun.
+    pub waiting: usize,
+    /// Attempts beyond the first of their trials.
+    pub retries: usize,
+}
+
+impl Counts {
+    /// Trials with an outcome.
+    pub fn told(&self) -> usize {
+        self.complete + self.failed + self.infeasible + self.invalid
+    }
+}
+
+/// The best trial.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Best {
+    /// Its number.
+    pub trial: u64,
+    /// Its value, in the user's direction.
+    pub value: f64,
+    /// Its point.
+    pub params: Map<String, Json>,
+}
+
+/// How fast trials end.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pace {
+    /// Trials in an hour, over the last ones.
+    pub per_hour: f64,
+    /// Seconds of an evaluation, the median of the last ones.
+    pub evaluation_s: Option<f64>,
+    /// Seconds until the budget of evaluations is spent.
+    pub left_s: Option<f64>,
+}
+
+/// A study at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// [`SUMMARY_VERSION`].
+    pub version: u32,
+    /// Its name.
+    pub name: String,
+    /// Its id.
+    pub study: String,
+    /// `minimize` or `maximize`.
+    pub direction: &'static str,
+    /// What the strategy is and why.
+    pub strategy: String,
+    /// Where it stands.
+    pub phase: Phase,
+    /// When it was made, UTC.
+    pub created: String,
+    /// When something last happened, UTC.
+    pub last: String,
+    /// How many trials are in which state.
+    pub counts: Counts,
+    /// The number of evaluations to make, if it is given.
+    pub evaluations: Option<usize>,
+    /// The best trial, if one has a value.
+    pub best: Option<Best>,
+    /// How fast trials end, once two have.
+    pub pace: Option<Pace>,
+    /// What fails, and why.
+    pub failures: Vec<Group>,
+    /// What is wrong and what to do about it.
+    pub warnings: Vec<String>,
+}
+
+/// The summary; `study` is the optimiser rebuilt from the ledger.
+pub fn summary(
+    config: &Config,
+    ledger: &Ledger,
+    study: &Study,
+    layout: &Layout,
+    seen: &Seen,
+) -> Result<Summary> {
+    let counts = counts(ledger, &seen.begun);
+    let best = best(ledger, study, config.direction, 1)?.pop();
+    let phase = phase(&config.budget, config.direction, ledger, &counts, best.as_ref(), seen);
+    let pace = pace(ledger, &counts, &config.budget);
+    let mut warnings = seen.warnings.clone();
+    warnings.extend(concerns(ledger, &counts, &phase, layout, seen));
+    Ok(Summary {
+        version: SUMMARY_VERSION,
+        name: config.name.clone(),
+        study: ledger.study.as_str().to_owned(),
+        direction: match config.direction {
+            Direction::Minimize => "minimize",
+            Direction::Maximize => "maximize",
+        },
+        strategy: study.explanation().to_owned(),
+        phase,
+        created: row::time(ledger.created_ms),
+        last: row::time(ledger.last_ms),
+        evaluations: config.budget.evaluations,
+        counts,
+        best,
+        pace,
+        failures: failures::groups(ledger),
+        warnings,
+    })
+}
+
+/// How many trials are in which state.
+pub fn counts(ledger: &Ledger, begun: &Begun) -> Counts {
+    let mut counts = Counts::default();
+    for row in row::rows(ledger, begun) {
+        counts.trials += 1;
+        counts.retries += row.attempts.saturating_sub(1);
+        *match row.state {
+            State::Waiting => &mut counts.waiting,
+            State::Running => &mut counts.running,
+            State::Complete => &mut counts.complete,
+            State::Failed => &mut counts.failed,
+            State::Infeasible => &mut counts.infeasible,
+            State::Invalid => &mut counts.invalid,
+        } += 1;
+    }
+    counts
+}
+
+/// The best trials, at most `top`, the best first; of equals the one told first.
+pub fn best(ledger: &Ledger, study: &Study, direction: Direction, top: usize) -> Result<Vec<Best>> {
+    let measured = ledger.told().filter_map(|(trial, state)| match state.verdict {
+        Some(Verdict::Measured { value }) => Some((trial, value)),
+        _ => None,
+    });
+    let mut measured: Vec<(u64, f64)> = measured.collect();
+    let order =
+        |a: &(u64, f64), b: &(u64, f64)| direction.to_internal(a.1).total_cmp(&direction.to_internal(b.1));
+    measured.sort_by(order);
+    measured.truncate(top);
+    let with_point = |(trial, value): (u64, f64)| {
+        let params = crate::point::to_json(study.space(), &study.point(TrialId(trial))?);
+        Ok(Best { trial, value, params })
+    };
+    measured.into_iter().map(with_point).collect()
+}
+
+fn phase(
+    budget: &Budget,
+    direction: Direction,
+    ledger: &Ledger,
+    counts: &Counts,
+    best: Option<&Best>,
+    seen: &Seen,
+) -> Phase {
+    if let Some(driver) = &seen.driver {
+        return Phase::Running(driver.clone());
+    }
+    if let (Some(target), Some(best)) = (budget.target, best)
+        && direction.to_internal(best.value) <= direction.to_internal(target)
+    {
+        return Phase::Finished { why: "the target is reached".to_owned() };
+    }
+    if budget.evaluations.is_some_and(|n| counts.told() >= n) {
+        return Phase::Finished { why: "the evaluations are spent".to_owned() };
+    }
+    match &ledger.closed {
+        Some(why) => Phase::Stopped { why: why.clone() },
+        None => Phase::Interrupted,
+    }
+}
+
+/// The pace over the last trials that were evaluated here; those taken in from elsewhere took no time.
+fn pace(ledger: &Ledger, counts: &Counts, budget: &Budget) -> Option<Pace> {
+    let mut recent: VecDeque<(u64, Option<f64>)> = VecDeque::with_capacity(RECENT + 1);
+    for (_, state) in ledger.told().filter(|(_, state)| !state.attempts.is_empty()) {
+        let wall = state.attempts.last().and_then(|attempt| attempt.end.as_ref()?.wall_s);
+        recent.push_back((state.told_ms, wall));
+        if recent.len() > RECENT {
+            recent.pop_front();
+        }
+    }
+    let (first, last) = (recent.front()?.0, recent.back()?.0);
+    let seconds = last.saturating_sub(first) as f64 / 1e3;
+    if recent.len() < 2 || seconds <= 0.0 {
+        return None;
+    }
+    let per_second = (recent.len() - 1) as f64 / seconds;
+    let mut walls: Vec<f64> = recent.iter().filter_map(|(_, wall)| *wall).collect();
+    walls.sort_by(f64::total_cmp);
+    let left = budget.evaluations.map(|n| n.saturating_sub(counts.told()) as f64 / per_second);
+    Some(Pace {
+        per_hour: per_second * 3_600.0,
+        evaluation_s: walls.get(walls.len() / 2).copied(),
+        left_s: left,
+    })
+}
+
+/// What is wrong and what to do about it.
+fn concerns(ledger: &Ledger, counts: &Counts, phase: &Phase, layout: &Layout, seen: &Seen) -> Vec<String> {
+    let mut concerns = Vec::new();
+    let study = layout.file().display();
+    let measured = |state: Option<&Verdict>| matches!(state, Some(Verdict::Measured { .. }));
+    let told: Vec<bool> = ledger.told().map(|(_, trial)| measured(trial.verdict.as_ref())).collect();
+    let in_a_row = told.iter().rev().take_while(|measured| !**measured).count();
+    if in_a_row >= FAILING && in_a_row == told.len() {
+        concerns.push(format!(
+            "all {in_a_row} evaluations failed; see the causes and run `tribo check {study}`, which tries one evaluation"
+        ));
+    } else if in_a_row >= FAILING {
+        concerns.push(format!(
+            "the last {in_a_row} evaluations failed, earlier ones did not: a full disk, a licence or a file that is gone?"
+        ));
+    }
+    let live = ledger.live().count();
+    let driven = matches!(phase, Phase::Running(_));
+    if live > 0 && !driven {
+        let jobs = text::count(live, "evaluation");
+        concerns.push(format!(
+            "{jobs} may be under way and no driver takes in what they give; `tribo run {study}` takes them over, `tribo cancel {study} --all` ends them"
+        ));
+    }
+    let waits = |since_ms: u64| since_ms > 0 && seen.now_ms.saturating_sub(since_ms) > LONG_WAIT_MS;
+    let stuck: Vec<_> =
+        ledger.live().filter(|a| !seen.begun.contains(&a.id) && waits(a.submitted_ms)).collect();
+    if let Some(first) = stuck.first() {
+        let job = first.job.as_deref().unwrap_or("unknown");
+        concerns.push(format!(
+            "{} submitted over an hour ago and not begun; ask the scheduler why, e.g. about job {job} named {}",
+            text::count(stuck.len(), "evaluation"),
+            first.tag
+        ));
+    }
+    let attempts = counts.trials + counts.retries;
+    if counts.retries >= 5 && counts.retries * 5 >= attempts {
+        concerns.push(format!(
+            "{} of {attempts} attempts were retries; `tribo trials {study} --failed` shows what goes wrong",
+            counts.retries
+        ));
+    }
+    if *phase == Phase::Interrupted && live == 0 && counts.trials > 0 {
+        concerns.push(format!(
+            "the last driver ended without a word, nothing is lost; `tribo run {study}` goes on"
+        ));
+    }
+    concerns
+}

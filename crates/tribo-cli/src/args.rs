@@ -80,14 +80,18 @@ pub(crate) enum Command {
     ///
     /// The file has a header with the names of the parameters (x[0], x[1], ... for a vector) and a column with values.
     /// Rows that the study has already are skipped, so importing a file twice changes nothing.
-    #[command(after_help = "Examples:\n  tribo import old.csv --dry-run\n  tribo import wing.toml old.csv --value drag")]
+    #[command(
+        after_help = "Examples:\n  tribo import old.csv --dry-run\n  tribo import wing.toml old.csv --value drag"
+    )]
     Import(commands::import::Options),
     /// Propose points, to be evaluated by hand.
     #[command(after_help = "Examples:\n  tribo ask -n 4\n  tribo tell 3 0.25")]
     Ask(commands::ask::Options),
     /// Tell what came of a trial that was asked for.
-    #[command(after_help = "Examples:\n  tribo tell 3 0.25\n  tribo tell wing.toml 4 --failed \"mesh collapsed\"\n  \
-        tribo tell 5 --infeasible")]
+    #[command(
+        after_help = "Examples:\n  tribo tell 3 0.25\n  tribo tell wing.toml 4 --failed \"mesh collapsed\"\n  \
+        tribo tell 5 --infeasible"
+    )]
     Tell(commands::tell::Options),
     /// Cancel trials that are under way.
     ///
@@ -96,7 +100,9 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  tribo cancel 17 18\n  tribo cancel wing.toml --all")]
     Cancel(commands::cancel::Options),
     /// Print completions for a shell.
-    #[command(after_help = "Example:\n  tribo completions bash > ~/.local/share/bash-completion/completions/tribo")]
+    #[command(
+        after_help = "Example:\n  tribo completions bash > ~/.local/share/bash-completion/completions/tribo"
+    )]
     Completions(commands::completions::Options),
     /// Write manual pages.
     #[command(after_help = "Examples:\n  tribo man | man -l -\n  tribo man ~/.local/share/man/man1")]

@@ -47,7 +47,9 @@ pub(crate) fn error(text: &str) {
 /// A word in bold and a colour, on terminals whose user did not refuse.
 fn styled(word: &str, colour: &str) -> String {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let plain = !io::stderr().is_terminal() || set("NO_COLOR") || std::env::var_os("TERM").is_some_and(|t| t == "dumb");
+    let plain = !io::stderr().is_terminal()
+        || set("NO_COLOR")
+        || std::env::var_os("TERM").is_some_and(|t| t == "dumb");
     match plain {
         true => word.to_owned(),
         false => format!("\u{1b}[1;{colour}m{word}\u{1b}[0m"),
@@ -94,6 +96,9 @@ mod tests {
     fn points_are_aligned_and_vectors_cut() {
         let params = serde_json::json!({"x": 0.1, "solver": "cg", "v": [1, 2, 3, 4, 5, 6, 7]});
         let Value::Object(params) = params else { panic!() };
-        assert_eq!(point(&params), "  solver  cg\n  v       [1, 2, 3, 4, 5, 6, ... 7 values]\n  x       0.1\n");
+        assert_eq!(
+            point(&params),
+            "  solver  cg\n  v       [1, 2, 3, 4, 5, 6, ... 7 values]\n  x       0.1\n"
+        );
     }
 }

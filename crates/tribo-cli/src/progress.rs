@@ -27,9 +27,10 @@ impl Screen {
     /// A bar if standard error is a terminal and `wanted`.
     pub(crate) fn new(wanted: bool) -> Screen {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        Screen((wanted && !dumb && io::stderr().is_terminal()).then(|| {
-            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5))
-        }))
+        Screen(
+            (wanted && !dumb && io::stderr().is_terminal())
+                .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5))),
+        )
     }
 
     /// Prints messages above the bar.
@@ -88,7 +89,8 @@ impl People {
 
 /// Best value, workers, failures, time left.
 fn message(progress: &Progress) -> String {
-    let best = progress.best.map_or("no value yet".to_owned(), |(_, value)| format!("best {}", text::number(value)));
+    let best =
+        progress.best.map_or("no value yet".to_owned(), |(_, value)| format!("best {}", text::number(value)));
     let mut message = format!("{best}  {}/{} workers", progress.running, progress.workers);
     if progress.waiting > 0 {
         message.push_str(&format!("  {} waiting", progress.waiting));

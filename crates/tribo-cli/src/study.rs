@@ -82,7 +82,9 @@ impl Reading {
         let text = match fs::read_to_string(file) {
             Ok(text) if text == self.ledger.config => return None,
             Ok(text) => text,
-            Err(error) => return Some(format!("{} cannot be read: {error}; the journal has a copy", file.display())),
+            Err(error) => {
+                return Some(format!("{} cannot be read: {error}; the journal has a copy", file.display()));
+            }
         };
         Some(match Config::parse(file, &text) {
             Err(error) => format!("the study file was changed and has an error: {error}"),
@@ -181,7 +183,9 @@ impl Writing {
     /// Adds a record and folds it into the state.
     pub(crate) fn append(&mut self, record: Record) -> Result<()> {
         let entry = self.store.append(&record)?;
-        self.ledger.apply(&entry).map_err(|what| Error::Usage(format!("the journal cannot take this: {what}")))
+        self.ledger
+            .apply(&entry)
+            .map_err(|what| Error::Usage(format!("the journal cannot take this: {what}")))
     }
 
     /// Makes everything durable and gives the study back.
@@ -228,7 +232,8 @@ pub(crate) fn place(writing: &Writing) -> Result<Place> {
 /// The runner that the study file asks for.
 pub(crate) fn runner(layout: &Layout, study: &StudyId, run: &Run) -> Result<Box<dyn Runner>> {
     let program = program()?;
-    let batch = |program| Batch::new(study.clone(), layout, program, wall_limit(&run.on, run.evaluation.timeout));
+    let batch =
+        |program| Batch::new(study.clone(), layout, program, wall_limit(&run.on, run.evaluation.timeout));
     Ok(match &run.on {
         On::Local => Box::new(Local::new(program)),
         On::Slurm(slurm) => Box::new(Slurm::new(slurm.clone(), batch(program))),

@@ -13,8 +13,8 @@ use tribo_study::driver::notice::{Finish, Notice, Observer};
 use tribo_study::driver::{Driver, Interrupt, Interrupts};
 use tribo_study::layout::Layout;
 use tribo_study::report::text;
-use tribo_study::store::record::{Record, Verdict};
 use tribo_study::store::Request;
+use tribo_study::store::record::{Record, Verdict};
 
 /// Seconds that cancelled jobs get to answer, when no driver waits for them.
 const PATIENCE_S: f64 = 60.0;
@@ -34,7 +34,9 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let (layout, words) = words::split(&options.words);
     let trials = words.iter().map(|word| words::trial(word)).collect::<Result<BTreeSet<u64>, Failure>>()?;
     if trials.is_empty() != options.all {
-        return Err(Failure::usage("name the trials to cancel, or --all, e.g. `tribo cancel 17` or `tribo cancel --all`"));
+        return Err(Failure::usage(
+            "name the trials to cancel, or --all, e.g. `tribo cancel 17` or `tribo cancel --all`",
+        ));
     }
     let reading = study::read(&layout)?;
     for trial in &trials {
@@ -52,7 +54,12 @@ pub(crate) fn run(options: &Options) -> Outcome {
         for request in &requests {
             study::request(&layout, request)?;
         }
-        output::note(&format!("process {} on {} is asked to; `tribo status{}` shows when it is done", driver.pid, driver.host, output::named(&layout)));
+        output::note(&format!(
+            "process {} on {} is asked to; `tribo status{}` shows when it is done",
+            driver.pid,
+            driver.host,
+            output::named(&layout)
+        ));
         return Ok(OK);
     }
     alone(&layout, study::open_existing(&layout)?, trials, options.all)
@@ -126,7 +133,8 @@ impl Observer for Watch<'_> {
             }
             Notice::Progress(progress) => self.waiting.borrow_mut().1 = progress.elapsed_s,
             Notice::Warning { text } => output::warning(text),
-            Notice::Opened { .. } | Notice::Submitted { .. } | Notice::Ended { .. } | Notice::Finished(_) => {}
+            Notice::Opened { .. } | Notice::Submitted { .. } | Notice::Ended { .. } | Notice::Finished(_) => {
+            }
         }
     }
 }

@@ -62,7 +62,10 @@ pub(crate) fn run(options: &Options) -> Outcome {
 fn evaluate(layout: &tribo_study::layout::Layout, config: &Config, run: &Run) -> Outcome {
     let middle = config.space.decode(&UnitPoint::new(vec![0.5; config.space.dim()])?)?;
     let params = to_json(&config.space, &middle);
-    output::note(&format!("one evaluation at the middle of the space:\n{}", output::point(&params).trim_end()));
+    output::note(&format!(
+        "one evaluation at the middle of the space:\n{}",
+        output::point(&params).trim_end()
+    ));
     let trial = study::Scratch::new(layout, run, &params)?;
     let program = study::program()?;
     let job = Command::new(&program).arg("job").arg("--dir").arg(&trial.dir).stdin(Stdio::null()).status();
@@ -75,7 +78,11 @@ fn evaluate(layout: &tribo_study::layout::Layout, config: &Config, run: &Run) ->
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     let Some(value) = answer.value.filter(|_| answer.kind == Kind::Ok) else {
         let code = answer.exit_code.map(|code| format!(", exit code {code}")).unwrap_or_default();
-        output::error(&format!("the evaluation gave no value ({}{code}): {}", answer.kind.name(), answer.reason));
+        output::error(&format!(
+            "the evaluation gave no value ({}{code}): {}",
+            answer.kind.name(),
+            answer.reason
+        ));
         let tail = match answer.stderr_tail.is_empty() {
             true => study::stderr_tail(&trial.dir, TAIL),
             false => answer.stderr_tail.clone(),

@@ -42,12 +42,18 @@ pub(crate) fn run(options: &Options) -> Outcome {
         _ => return Err(Failure::usage("name one file")),
     };
     let layout = Layout::of(study);
-    let bytes = std::fs::read(file).map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
-    let content = String::from_utf8(bytes).map_err(|_| Failure::usage(format!("{}: this is not UTF-8", file.display())))?;
-    let lines = csv::parse(&content).map_err(|fault| Failure::usage(format!("{}: {fault}", file.display())))?;
+    let bytes = std::fs::read(file)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+    let content = String::from_utf8(bytes)
+        .map_err(|_| Failure::usage(format!("{}: this is not UTF-8", file.display())))?;
+    let lines =
+        csv::parse(&content).map_err(|fault| Failure::usage(format!("{}: {fault}", file.display())))?;
     let config = study::config(&layout)?;
     let Some((header, lines)) = lines.split_first() else {
-        return Err(Failure::usage(format!("{} is empty; it needs a line with the names of the columns", file.display())));
+        return Err(Failure::usage(format!(
+            "{} is empty; it needs a line with the names of the columns",
+            file.display()
+        )));
     };
     let columns = Columns::find(&config.space, &header.fields, &options.value)
         .map_err(|fault| Failure::usage(format!("{}:{}: {fault}", file.display(), header.line)))?;
@@ -130,7 +136,8 @@ impl Columns {
             .iter()
             .map(|parameter| (0..parameter.n_elements()).map(|i| place(&parameter.element_name(i))).collect())
             .collect::<Result<_, _>>()?;
-        let value = place(value).map_err(|fault| format!("{fault}; name the column of values with --value"))?;
+        let value =
+            place(value).map_err(|fault| format!("{fault}; name the column of values with --value"))?;
         Ok(Columns { parameters, value })
     }
 

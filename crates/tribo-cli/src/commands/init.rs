@@ -74,7 +74,9 @@ pub(crate) fn run(options: &Options) -> Outcome {
         output::note(&format!("wrote {}", folder.join(name).display()));
     }
     let study = if folder == Path::new(".") { String::new() } else { format!(" {}", folder.display()) };
-    output::note(&format!("next: `tribo check{study}` tries one evaluation, `tribo run{study}` runs the study"));
+    output::note(&format!(
+        "next: `tribo check{study}` tries one evaluation, `tribo run{study}` runs the study"
+    ));
     Ok(OK)
 }
 
@@ -83,7 +85,9 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => Failure::usage(format!("{} exists and is not overwritten", path.display())),
+        ErrorKind::AlreadyExists => {
+            Failure::usage(format!("{} exists and is not overwritten", path.display()))
+        }
         _ => Error::io("cannot write", path)(error).into(),
     })
 }

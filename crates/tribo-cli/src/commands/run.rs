@@ -13,9 +13,9 @@ use tribo_study::driver::clock::SystemClock;
 use tribo_study::driver::notice::{Finish, Observer};
 use tribo_study::driver::{Driver, Interrupt};
 use tribo_study::layout::Layout;
+use tribo_study::replay;
 use tribo_study::report::summary::{self, Best};
 use tribo_study::report::text;
-use tribo_study::replay;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -62,7 +62,9 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(match finish {
         Finish::Failures { .. } => FAILURES,
         Finish::Detached { .. } | Finish::Cancelled => signals.exit_code(),
-        Finish::Evaluations | Finish::WallTime | Finish::Target | Finish::Exhausted if best.is_none() => NO_VALUE,
+        Finish::Evaluations | Finish::WallTime | Finish::Target | Finish::Exhausted if best.is_none() => {
+            NO_VALUE
+        }
         Finish::Evaluations | Finish::WallTime | Finish::Target | Finish::Exhausted => OK,
     })
 }
@@ -71,14 +73,20 @@ pub(crate) fn run(options: &Options) -> Outcome {
 fn advice(wish: Interrupt, detachable: bool, study: &str) -> String {
     match (wish, detachable) {
         (Interrupt::Stop, true) => {
-            format!("stopping; jobs go on by themselves and `tribo run{study}` takes them over. Ctrl-C again cancels them")
+            format!(
+                "stopping; jobs go on by themselves and `tribo run{study}` takes them over. Ctrl-C again cancels them"
+            )
         }
         (Interrupt::Stop, false) => {
-            format!("stopping when the evaluations under way have ended; `tribo run{study}` goes on. Ctrl-C again cancels them")
+            format!(
+                "stopping when the evaluations under way have ended; `tribo run{study}` goes on. Ctrl-C again cancels them"
+            )
         }
         (Interrupt::Cancel, _) => "cancelling everything under way; Ctrl-C again leaves at once".to_owned(),
         (Interrupt::Detach | Interrupt::None, _) => {
-            format!("leaving; evaluations under way go on by themselves and `tribo run{study}` takes them over")
+            format!(
+                "leaving; evaluations under way go on by themselves and `tribo run{study}` takes them over"
+            )
         }
     }
 }
@@ -108,7 +116,13 @@ impl Watcher {
     }
 
     /// Says how it ended, what is best and what to do next.
-    fn end(&mut self, layout: &Layout, finish: &Finish, best: Option<&Best>, told: usize) -> Result<(), Failure> {
+    fn end(
+        &mut self,
+        layout: &Layout,
+        finish: &Finish,
+        best: Option<&Best>,
+        told: usize,
+    ) -> Result<(), Failure> {
         if let Watcher::Events(events) = self {
             if let Some(best) = best {
                 events.write(&serde_json::json!({
@@ -130,7 +144,8 @@ impl Watcher {
 
 fn ending(finish: &Finish, told: usize, study: &str) -> String {
     let trials = text::count(told, "trial");
-    let look = format!("`tribo trials{study}` lists them, `tribo export{study} -o trials.csv` writes a table");
+    let look =
+        format!("`tribo trials{study}` lists them, `tribo export{study} -o trials.csv` writes a table");
     match finish {
         Finish::Evaluations => format!("the evaluations are spent: {trials}; {look}"),
         Finish::WallTime => format!("the wall time is spent: {trials}; {look}"),

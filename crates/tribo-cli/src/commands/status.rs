@@ -65,7 +65,13 @@ fn write_page(page: &mut String, reading: &Reading, summary: &Summary) -> std::f
     .collect();
     writeln!(page, "trials    {}{of} done: {}", counts.told(), parts.join(", "))?;
     match &summary.best {
-        Some(best) => write!(page, "best      {:?} (trial {})\n{}", best.value, best.trial, output::point(&best.params))?,
+        Some(best) => write!(
+            page,
+            "best      {:?} (trial {})\n{}",
+            best.value,
+            best.trial,
+            output::point(&best.params)
+        )?,
         None => writeln!(page, "best      none yet")?,
     }
     if let Some(pace) = &summary.pace {

@@ -41,7 +41,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
         }
     };
     let mut writing = study::open_existing(&layout)?;
-    let state = writing.ledger.trial(trial).ok_or_else(|| words::no_trial(trial, writing.ledger.trials().len()))?;
+    let state =
+        writing.ledger.trial(trial).ok_or_else(|| words::no_trial(trial, writing.ledger.trials().len()))?;
     if !is_new(trial, state, &verdict)? {
         output::note(&format!("trial {trial} has this outcome already; nothing changed"));
         writing.close("told by hand")?;
@@ -72,7 +73,9 @@ fn is_new(trial: u64, state: &TrialState, verdict: &Verdict) -> Result<bool, Fai
                 Verdict::Infeasible => "infeasible".to_owned(),
                 Verdict::Invalid { answer } => format!("an invalid answer ({answer})"),
             };
-            return Err(Failure::usage(format!("trial {trial} has an outcome already, {known}; it cannot be changed")));
+            return Err(Failure::usage(format!(
+                "trial {trial} has an outcome already, {known}; it cannot be changed"
+            )));
         }
         None => {}
     }

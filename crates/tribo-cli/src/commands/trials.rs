@@ -54,11 +54,13 @@ fn list(reading: &Reading, options: &Options) -> Outcome {
     };
     let rows = row::rows(&reading.ledger, &begun).filter(|row| !options.failed || row.state.is_failure());
     if options.json {
-        let objects = rows.map(|row| Ok(row.object(params(row.trial)?))).collect::<Result<Vec<_>, Failure>>()?;
+        let objects =
+            rows.map(|row| Ok(row.object(params(row.trial)?))).collect::<Result<Vec<_>, Failure>>()?;
         output::print_json(&serde_json::json!({ "version": 1, "trials": objects }))?;
         return Ok(OK);
     }
-    let names: Vec<&str> = optimiser.space().parameters().iter().map(|one| one.name()).take(SHOWN_VALUES).collect();
+    let names: Vec<&str> =
+        optimiser.space().parameters().iter().map(|one| one.name()).take(SHOWN_VALUES).collect();
     let mut header = vec!["trial", "state", "value"];
     header.extend(&names);
     header.extend(["tries", "time", "reason"]);
@@ -115,7 +117,8 @@ fn one(reading: &Reading, trial: u64, json: bool) -> Outcome {
     let params = to_json(optimiser.space(), &optimiser.point(TrialId(trial))?);
     let begun = reading.begun();
     let row = Row::new(trial, state, &begun);
-    let attempts: Vec<Shown<'_>> = state.attempts.iter().map(|attempt| Shown::new(reading, attempt)).collect();
+    let attempts: Vec<Shown<'_>> =
+        state.attempts.iter().map(|attempt| Shown::new(reading, attempt)).collect();
     if json {
         let mut object = row.object(params);
         object["attempts"] = attempts.iter().map(Shown::object).collect();
@@ -176,7 +179,12 @@ impl<'a> Shown<'a> {
     fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
         let AttemptState { id, tag, job, end, .. } = self.attempt;
         let job = job.as_deref().map(|job| format!(", job {job}")).unwrap_or_default();
-        writeln!(out, "\nattempt {}: {}{job}, named {tag}", id.attempt, end.as_ref().map_or("under way", |e| e.kind.name()))?;
+        writeln!(
+            out,
+            "\nattempt {}: {}{job}, named {tag}",
+            id.attempt,
+            end.as_ref().map_or("under way", |e| e.kind.name())
+        )?;
         if let Some(end) = end {
             let time = end.wall_s.map(|s| format!("took {}", text::duration(s)));
             let host = (!end.host.is_empty()).then(|| format!("on {}", end.host));

@@ -26,15 +26,24 @@ enum Quotes {
 pub(crate) fn study_file(line: &str, folder: &Path) -> Result<String, String> {
     let (command, parameters) = scan(line)?;
     if parameters.is_empty() {
-        return Err("the line has no parameter; write one as {x:0..1}, {n:1..9:int}, {y:1e-3..1:log} or {m:a,b,c}".to_owned());
+        return Err(
+            "the line has no parameter; write one as {x:0..1}, {n:1..9:int}, {y:1e-3..1:log} or {m:a,b,c}"
+                .to_owned(),
+        );
     }
-    let sections: String = parameters.iter().map(|one| format!("\n[[parameter]]\nname = {}\n{}", quoted(&one.name), one.keys)).collect();
+    let sections: String = parameters
+        .iter()
+        .map(|one| format!("\n[[parameter]]\nname = {}\n{}", quoted(&one.name), one.keys))
+        .collect();
     let linked = linked(line, folder);
     let link = match linked.is_empty() {
         true => String::new(),
         false => {
             let files: Vec<String> = linked.iter().map(|file| quoted(file)).collect();
-            format!("# Files beside this one that the command needs in its working directory.\nlink = [{}]\n", files.join(", "))
+            format!(
+                "# Files beside this one that the command needs in its working directory.\nlink = [{}]\n",
+                files.join(", ")
+            )
         }
     };
     Ok(format!(
@@ -67,13 +76,16 @@ fn scan(line: &str) -> Result<(String, Vec<Parameter>), String> {
     let mut quotes = Quotes::None;
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
-        let field = rest.strip_prefix('{').and_then(|inside| inside.split_once('}')).and_then(|(field, after)| {
-            let (name, range) = field.split_once(':')?;
-            Some((name, range, after))
-        });
+        let field =
+            rest.strip_prefix('{').and_then(|inside| inside.split_once('}')).and_then(|(field, after)| {
+                let (name, range) = field.split_once(':')?;
+                Some((name, range, after))
+            });
         if let Some((name, range, after)) = field {
             if quotes == Quotes::Single {
-                return Err(format!("{{{name}:...}} stands in single quotes, where a shell fills nothing in; use double quotes"));
+                return Err(format!(
+                    "{{{name}:...}} stands in single quotes, where a shell fills nothing in; use double quotes"
+                ));
             }
             let parameter = Parameter { name: checked(name)?.to_owned(), keys: keys(name, range)? };
             let variable = variable(name);
@@ -83,7 +95,10 @@ fn scan(line: &str) -> Result<(String, Vec<Parameter>), String> {
                     return Err(format!("{name} is given two different ranges"));
                 }
                 Some(known) => {
-                    return Err(format!("{name} and {} would both be the variable {variable}; rename one", known.name));
+                    return Err(format!(
+                        "{name} and {} would both be the variable {variable}; rename one",
+                        known.name
+                    ));
                 }
                 None => parameters.push(parameter),
             }
@@ -114,7 +129,11 @@ fn variable(name: &str) -> String {
 
 fn checked(name: &str) -> Result<&str, String> {
     let fine = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-    if fine { Ok(name) } else { Err(format!("{name:?} is no name for a parameter; use letters, digits and _")) }
+    if fine {
+        Ok(name)
+    } else {
+        Err(format!("{name:?} is no name for a parameter; use letters, digits and _"))
+    }
 }
 
 /// The keys of a parameter from its range: `low..high`, with `:int` and `:log` behind it, or `a,b,c`.
@@ -132,7 +151,9 @@ fn keys(name: &str, range: &str) -> Result<String, String> {
     let Some((low, high)) = values.split_once("..") else {
         let choices: Vec<&str> = values.split(',').map(str::trim).collect();
         if choices.len() < 2 || whole || log {
-            return Err(format!("{name}: {range:?} is neither a range such as 0..1 nor a list such as a,b,c"));
+            return Err(format!(
+                "{name}: {range:?} is neither a range such as 0..1 nor a list such as a,b,c"
+            ));
         }
         let choices: Vec<String> = choices.into_iter().map(quoted).collect();
         return Ok(format!("type = \"categorical\"\nchoices = [{}]\n", choices.join(", ")));
@@ -159,7 +180,9 @@ fn linked(line: &str, folder: &Path) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for word in line.split_whitespace() {
         let relative = word.strip_prefix("./").unwrap_or(word);
-        let plain = !relative.is_empty() && !relative.starts_with(['/', '-', '.']) && !relative.contains(['{', '"', '\'', '$', '=']);
+        let plain = !relative.is_empty()
+            && !relative.starts_with(['/', '-', '.'])
+            && !relative.contains(['{', '"', '\'', '$', '=']);
         let known = word.starts_with("./") || folder.join(relative).exists();
         if plain && known && !files.iter().any(|file| file == relative) {
             files.push(relative.to_owned());
@@ -199,7 +222,10 @@ mod tests {
 
     #[test]
     fn other_braces_are_left_alone() {
-        assert_eq!(scan("awk '{ print $1 }' {params} {x:0..1}").unwrap().0, "awk '{ print $1 }' {params} \"$TRIBO_X_X\"");
+        assert_eq!(
+            scan("awk '{ print $1 }' {params} {x:0..1}").unwrap().0,
+            "awk '{ print $1 }' {params} \"$TRIBO_X_X\""
+        );
     }
 
     #[test]

@@ -108,7 +108,8 @@ fn a_folder_that_cannot_be_written_is_named() {
 }
 
 fn slurm(partition: &str) -> String {
-    SQUARE.replace("[run]\n", "[run]\non = \"slurm\"\n") + &format!("\n[run.slurm]\npartition = \"{partition}\"\n")
+    SQUARE.replace("[run]\n", "[run]\non = \"slurm\"\n")
+        + &format!("\n[run.slurm]\npartition = \"{partition}\"\n")
 }
 
 #[test]

@@ -83,5 +83,9 @@ fn without_a_driver_evaluations_are_cancelled_all_the_same() {
     folder.tribo(["cancel", "0"]).code(0).says("done");
     folder.tribo(["cancel", "--all"]).code(0).says("1 evaluation cancelled");
     let status = folder.tribo(["status", "--json"]).json();
-    assert_eq!((&status["counts"]["failed"], &status["counts"]["running"]), (&1.into(), &0.into()), "{status}");
+    assert_eq!(
+        (&status["counts"]["failed"], &status["counts"]["running"]),
+        (&1.into(), &0.into()),
+        "{status}"
+    );
 }

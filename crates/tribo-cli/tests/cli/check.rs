@@ -5,7 +5,12 @@ use crate::support::{Folder, SQUARE, with_command};
 #[test]
 fn a_good_study_is_told_what_it_will_take() {
     let folder = Folder::with(SQUARE);
-    let done = folder.tribo(["check"]).code(0).says("6 evaluations like this").says("exit code 0").says("all is well");
+    let done = folder
+        .tribo(["check"])
+        .code(0)
+        .says("6 evaluations like this")
+        .says("exit code 0")
+        .says("all is well");
     assert_eq!(done.stdout, "value 0.0\n");
     assert!(!folder.has("study.tribo") && !folder.has("study.check.tribo"));
 }

@@ -11,7 +11,10 @@ fn tables_have_all_digits() {
     let folder = Folder::finished();
     let csv = folder.tribo(["export"]).code(0);
     let rows = rows(&csv);
-    assert_eq!(rows[0], ["trial", "state", "value", "x", "attempts", "asked", "told", "wall_s", "host", "reason"]);
+    assert_eq!(
+        rows[0],
+        ["trial", "state", "value", "x", "attempts", "asked", "told", "wall_s", "host", "reason"]
+    );
     assert_eq!(rows.len(), 7);
     for row in &rows[1..] {
         let (value, x): (f64, f64) = (row[2].parse().unwrap(), row[3].parse().unwrap());

@@ -4,8 +4,20 @@ use crate::support::Folder;
 use std::time::{Duration, Instant};
 
 const COMMANDS: [&str; 14] = [
-    "init", "check", "run", "status", "best", "trials", "export", "import", "ask", "tell", "cancel", "completions",
-    "man", "schema",
+    "init",
+    "check",
+    "run",
+    "status",
+    "best",
+    "trials",
+    "export",
+    "import",
+    "ask",
+    "tell",
+    "cancel",
+    "completions",
+    "man",
+    "schema",
 ];
 
 #[test]

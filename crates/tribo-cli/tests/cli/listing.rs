@@ -6,7 +6,11 @@ use std::process::Stdio;
 #[test]
 fn status_says_where_a_study_stands() {
     let folder = Folder::finished();
-    folder.tribo(["status"]).code(0).prints("finished: the evaluations are spent").prints("6 of 6 done: 6 with a value");
+    folder
+        .tribo(["status"])
+        .code(0)
+        .prints("finished: the evaluations are spent")
+        .prints("6 of 6 done: 6 with a value");
     let status = folder.tribo(["status", "--json"]).code(0).json();
     assert_eq!(status["phase"]["state"], "finished");
     assert_eq!(status["counts"]["complete"], 6);
@@ -18,7 +22,8 @@ fn status_says_where_a_study_stands() {
 fn the_best_come_first() {
     let folder = Folder::finished();
     let best = folder.tribo(["best", "--top", "3", "--json"]).code(0).json();
-    let values: Vec<f64> = best["best"].as_array().unwrap().iter().map(|one| one["value"].as_f64().unwrap()).collect();
+    let values: Vec<f64> =
+        best["best"].as_array().unwrap().iter().map(|one| one["value"].as_f64().unwrap()).collect();
     assert_eq!(values.len(), 3);
     assert!(values.is_sorted(), "{values:?}");
     let x = best["best"][0]["params"]["x"].as_f64().unwrap();
@@ -34,7 +39,11 @@ fn trials_are_listed_and_shown() {
     assert_eq!(list.stdout.lines().count(), 7, "{}", list.stdout);
     assert!(list.stdout.starts_with("trial  state     value"), "{}", list.stdout);
     folder.tribo(["trials", "--failed"]).code(0).says("no trial has failed");
-    let one = folder.tribo(["trials", "--trial", "3"]).code(0).prints("trial 3: complete, value ").prints("attempt 1: ok");
+    let one = folder
+        .tribo(["trials", "--trial", "3"])
+        .code(0)
+        .prints("trial 3: complete, value ")
+        .prints("attempt 1: ok");
     assert!(one.stdout.contains("trials/000003/a1"), "{}", one.stdout);
     let one = folder.tribo(["trials", "--trial", "3", "--json"]).code(0).json();
     assert_eq!(one["attempts"][0]["exit_code"], 0);
@@ -44,8 +53,17 @@ fn trials_are_listed_and_shown() {
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let folder = Folder::finished();
-    for command in [&["trials"][..], &["status"], &["best"], &["export"], &["export", "--format", "parquet"], &["schema"], &["completions", "bash"]] {
-        let mut child = folder.command(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    for command in [
+        &["trials"][..],
+        &["status"],
+        &["best"],
+        &["export"],
+        &["export", "--format", "parquet"],
+        &["schema"],
+        &["completions", "bash"],
+    ] {
+        let mut child =
+            folder.command(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         crate::support::done(child.wait_with_output().unwrap()).code(0);
     }

@@ -35,7 +35,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    fn take(&mut self, answer: Answer) -> Result<()> {
+    /// Takes in one answer.
+    pub(super) fn take(&mut self, answer: Answer) -> Result<()> {
         let id = answer.id;
         if self.unsettled.contains(&answer) {
             return Ok(()); // Seen in an earlier turn whose sync is still to come.

@@ -148,6 +148,10 @@ impl Driver<'_> {
                     }
                 },
                 Judgement::Over(ending) => {
+                    if let Some(answer) = self.parts.store.answer(id) {
+                        self.take(answer)?;
+                        continue;
+                    }
                     // Should it still be waiting somewhere, it must not start now.
                     self.parts.store.revoke(id)?;
                     let host = ending.host.unwrap_or_default();

@@ -38,6 +38,8 @@ const GRACE_AT_WALLTIME: Duration = Duration::from_secs(2);
 const GRACE_OF_LEFTOVERS: Duration = Duration::from_secs(1);
 /// How long SIGKILL is repeated. Processes that live on are stuck in the kernel.
 const SWEEP: Duration = Duration::from_secs(5);
+/// How long our own signal is waited for when the command was ended by one.
+const TOLD_TOGETHER: Duration = Duration::from_millis(500);
 /// How long output is read after the end, if somebody keeps writing.
 const DRAIN: Duration = Duration::from_secs(1);
 /// Between two looks for the file that asks for a stop, and between two samples of memory in the long run.
@@ -200,6 +202,22 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// A scheduler that cancels a job signals all its processes, in any order: a command that was told to end may be seen to
+    /// have ended before our own signal is.
+    fn stopped_with_us(&mut self) -> Option<Stop> {
+        let (status, _) = self.ended?;
+        let told =
+            |signal: i32| [Signal::TERM, Signal::INT, Signal::KILL].iter().any(|s| s.as_raw() == signal);
+        let by_signal = status.terminating_signal().is_some_and(told);
+        // How a shell reports that of its own command.
+        let by_relay = status.exit_status().is_some_and(|code| told(code - 128));
+        if !by_signal && !by_relay {
+            return None;
+        }
+        self.pump_until(TOLD_TOGETHER, |running| running.limits.signals.request().is_some());
+        self.limits.signals.request().and_then(|_| self.limits.reached(Instant::now()))
+    }
+
     /// Returns when the command has ended, or with the reason why it has to.
     fn until_over(&mut self) -> Option<Stop> {
         let mut interval = FIRST_SAMPLE;
@@ -211,7 +229,7 @@ impl<'a> Running<'a> {
             let next = next.into_iter().flatten().min().unwrap_or(next_look);
             self.pump(next.saturating_duration_since(Instant::now()));
             if self.ended.is_some() {
-                return None;
+                return self.stopped_with_us();
             }
             let now = Instant::now();
             self.heartbeat.beat(now);

@@ -9,35 +9,19 @@
 //! so when the scheduler says that it is too much, half of it is tried, down to a single job.
 
 use super::{Attempt, Submission};
-use crate::tag::{AttemptId, StudyId, Tag};
-use serde::{Deserialize, Serialize};
+use crate::job::{Array, JOB_VERSION};
+use crate::tag::{StudyId, Tag};
 
 /// From how many attempts on an array is worth it: hpc sites count submissions, and arrays cost an extra file.
 pub const SMALLEST_ARRAY: usize = 4;
 
-/// Version of array files.
-pub const ARRAY_VERSION: u32 = 1;
-
-/// The content of `arrays/TAG.json`: the attempts of an array, by index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Array {
-    /// [`ARRAY_VERSION`].
-    pub version: u32,
-    /// The job name of all elements.
-    pub tag: Tag,
-    /// The attempts.
-    pub elements: Vec<AttemptId>,
-}
-
-impl Array {
-    /// The array of these attempts; None if there are none.
-    pub fn new(study: &StudyId, attempts: &[Attempt]) -> Option<Array> {
-        let first = attempts.iter().map(|attempt| attempt.id).min()?;
-        // Attempts are below 36 and trials below 36^5, so the number fits the tag's seven digits.
-        let tag = Tag::array(study, first.trial * 36 + u64::from(first.attempt));
-        let elements = attempts.iter().map(|attempt| attempt.id).collect();
-        Some(Array { version: ARRAY_VERSION, tag, elements })
-    }
+/// The array of these attempts; None if there are none.
+pub(crate) fn array(study: &StudyId, attempts: &[Attempt]) -> Option<Array> {
+    let first = attempts.iter().map(|attempt| attempt.id).min()?;
+    // Attempts are below 36 and trials below 36^5, so the number fits the tag's seven digits.
+    let tag = Tag::array(study, first.trial * 36 + u64::from(first.attempt));
+    let elements = attempts.iter().map(|attempt| attempt.id).collect();
+    Some(Array { version: JOB_VERSION, tag, elements })
 }
 
 /// Submits attempts in arrays of at most `largest`, and singly when few are left. `submit` submits one group, all or
@@ -77,6 +61,7 @@ pub(crate) fn submit_in_groups(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tag::AttemptId;
     use std::path::PathBuf;
 
     fn attempts(n: u64) -> Vec<Attempt> {
@@ -151,14 +136,14 @@ mod tests {
     fn arrays_are_named_by_their_smallest_attempt() {
         let study = StudyId::from_bits(1);
         let all = attempts(9);
-        let array = Array::new(&study, &all[4..]).unwrap();
-        assert_eq!(array.tag, Tag::array(&study, 4 * 36 + 1));
-        assert_eq!(array.elements[2], AttemptId { trial: 6, attempt: 1 });
-        let text = serde_json::to_string(&array).unwrap();
+        let list = array(&study, &all[4..]).unwrap();
+        assert_eq!(list.tag, Tag::array(&study, 4 * 36 + 1));
+        assert_eq!(list.elements[2], AttemptId { trial: 6, attempt: 1 });
+        let text = serde_json::to_string(&list).unwrap();
         let start =
-            format!("{{\"version\":1,\"tag\":\"{}\",\"elements\":[{{\"trial\":4,\"attempt\":1}},", array.tag);
+            format!("{{\"version\":1,\"tag\":\"{}\",\"elements\":[{{\"trial\":4,\"attempt\":1}},", list.tag);
         assert!(text.starts_with(&start), "{text}");
-        assert_eq!(serde_json::from_str::<Array>(&text).unwrap(), array);
-        assert_eq!(Array::new(&study, &[]), None);
+        assert_eq!(serde_json::from_str::<Array>(&text).unwrap(), list);
+        assert_eq!(array(&study, &[]), None);
     }
 }

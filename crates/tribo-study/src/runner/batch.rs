@@ -1,8 +1,9 @@
 //! What SLURM and PBS have in common: a study's jobs are scripts that end in `tribo job`, and are known by their names.
 
-use super::array::Array;
+use super::array;
 use super::command::{Commands, Trouble};
 use super::{Attempt, Submission};
+use crate::job::Array;
 use crate::layout::Layout;
 use crate::tag::{AttemptId, StudyId, Tag};
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,7 +80,7 @@ impl Batch {
             let (tag, folder) = (attempt.tag.clone(), attempt.dir.clone());
             return Ok(Prepared { tag, script: path, folder, elements: None, avoid });
         }
-        let Some(array) = Array::new(&self.study, group) else {
+        let Some(array) = array::array(&self.study, group) else {
             return Err(Submission::Refused("there is nothing to submit".to_owned()));
         };
         let list = self.layout.array(&array.tag);

@@ -16,7 +16,6 @@ use std::path::{Component, Path, PathBuf};
 /// or sixteen are no gain.
 const SMALL: u64 = 64 << 10;
 
-
 /// Makes the folder of an attempt; see [`super::Store::prepare`].
 pub(super) fn prepare(layout: &Layout, spec: &Spec, params: &[u8]) -> Result<PathBuf> {
     let folder = layout.attempt(spec.id);

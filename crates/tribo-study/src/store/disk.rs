@@ -190,6 +190,11 @@ impl Store for Disk {
         })
     }
 
+    fn answer(&self, id: AttemptId) -> Option<Answer> {
+        let answer = Answer::read(&self.dir(id))?;
+        (answer.id == id).then_some(answer)
+    }
+
     fn settle(&mut self, answer: &Answer) -> Result<()> {
         self.spool.settle(answer)
     }

@@ -65,6 +65,10 @@ pub trait Store {
     /// and named in the second list. An answer is given once; to the next driver again, until it is settled.
     fn harvest(&mut self) -> Result<(Vec<Answer>, Vec<String>)>;
 
+    /// The answer in an attempt's own folder, which may be there although it is not in the spool: after a power cut, or when
+    /// the job could not write there.
+    fn answer(&self, id: AttemptId) -> Option<Answer>;
+
     /// Puts an answer away once its record is durable.
     fn settle(&mut self, answer: &Answer) -> Result<()>;
 

@@ -528,6 +528,9 @@ impl Store for Mortal<Memory> {
         self.1.check()?;
         self.0.harvest()
     }
+    fn answer(&self, id: AttemptId) -> Option<Answer> {
+        self.0.answer(id)
+    }
     fn settle(&mut self, answer: &Answer) -> Result<()> {
         self.1.check()?;
         self.0.settle(answer)

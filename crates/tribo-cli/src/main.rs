@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod failure;
 mod output;
+mod place;
 mod progress;
 mod signals;
 mod study;

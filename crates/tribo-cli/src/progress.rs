@@ -3,12 +3,13 @@
 //! Whoever watches must not matter to the study: a standard output that is gone is not written to any more, and the run
 //! goes on.
 
-use crate::output;
+use crate::{output, study};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use tribo_study::driver::notice::{Notice, Observer, Progress};
 use tribo_study::job::Kind;
+use tribo_study::layout::Layout;
 use tribo_study::report::failures::cause;
 use tribo_study::report::text;
 
@@ -53,6 +54,7 @@ impl Screen {
 #[derive(Debug)]
 pub(crate) struct People {
     screen: Screen,
+    layout: Layout,
     causes: BTreeSet<String>,
     /// A new best value that was not printed yet, for the line after the next count.
     improved: Option<(u64, f64)>,
@@ -60,9 +62,9 @@ pub(crate) struct People {
 }
 
 impl People {
-    /// Watches on this screen.
-    pub(crate) fn new(screen: Screen) -> People {
-        People { screen, causes: BTreeSet::new(), improved: None, line_s: 0.0 }
+    /// Watches a study on this screen.
+    pub(crate) fn new(screen: Screen, layout: Layout) -> People {
+        People { screen, layout, causes: BTreeSet::new(), improved: None, line_s: 0.0 }
     }
 
     fn progress(&mut self, progress: &Progress) {
@@ -119,7 +121,9 @@ impl Observer for People {
                 let cause = format!("{}: {}", kind.name(), cause(reason));
                 if self.causes.len() < SHOWN_CAUSES && self.causes.insert(cause) {
                     let again = if *retried { "; it is tried again" } else { "" };
-                    let text = format!("trial {} {}: {reason}{again}", id.trial, kind.name());
+                    let end = study::stderr_tail(&self.layout.attempt(*id), 1);
+                    let end = if end.is_empty() { end } else { format!("; it wrote: {end}") };
+                    let text = format!("trial {} {}: {reason}{end}{again}", id.trial, kind.name());
                     self.screen.say(|| output::warning(&text));
                 }
             }

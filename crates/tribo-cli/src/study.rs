@@ -1,6 +1,6 @@
-//! Opening a study: for reading, beside whoever drives it, or for writing, as its one owner. And where its points are
-//! evaluated.
+//! Opening a study: for reading, beside whoever drives it, or for writing, as its one owner.
 
+use crate::place::Virtual;
 use serde_json::{Map, Value};
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -13,16 +13,13 @@ use tribo_study::job::{self, JOB_VERSION, STARTED_FILE, STDERR_FILE, Spec};
 use tribo_study::layout::Layout;
 use tribo_study::report::row::Begun;
 use tribo_study::report::summary::{Driver, Seen};
-use tribo_study::runner::batch::Batch;
-use tribo_study::runner::local::Local;
-use tribo_study::runner::pbs::Pbs;
-use tribo_study::runner::slurm::Slurm;
 use tribo_study::runner::{Runner, wall_limit};
+use tribo_study::store::disk::UtcMs;
 use tribo_study::store::lease::Owner;
 use tribo_study::store::ledger::Ledger;
 use tribo_study::store::process::Process;
 use tribo_study::store::record::Record;
-use tribo_study::store::{self, Disk, Request, Store};
+use tribo_study::store::{self, Disk, Store};
 use tribo_study::tag::{AttemptId, StudyId, Tag};
 use tribo_study::{Error, Result, replay};
 
@@ -129,26 +126,33 @@ fn contradiction(layout: &Layout, ledger: &Ledger, config: &Config) -> Option<Er
 
 /// A study that belongs to this process.
 pub(crate) struct Writing {
-    layout: Layout,
+    /// Its paths.
+    pub(crate) layout: Layout,
     /// The study file.
     pub(crate) config: Config,
     /// Its state.
     pub(crate) ledger: Ledger,
-    store: Disk,
     /// What was found and put right.
     pub(crate) notes: Vec<String>,
+    /// The time, where evaluations are simulated.
+    pub(crate) virtual_time: Option<Virtual>,
+    store: Disk,
 }
 
 /// Takes a study; makes its store if there is none.
 pub(crate) fn open(layout: &Layout, take_over: bool) -> Result<Writing> {
     let config = config(layout)?;
     let text = fs::read_to_string(layout.file()).map_err(Error::io("cannot read", layout.file()))?;
-    if !layout.journal().exists() {
-        let (store, ledger) = Disk::create(layout, &text, &random_id())?;
-        return Ok(Writing { layout: layout.clone(), config, ledger, store, notes: vec![] });
+    let before = ledger(layout)?;
+    let simulated = matches!(config.run.as_ref().map(|run| &run.on), Some(On::Simulated(_)));
+    let virtual_time = simulated.then(|| Virtual::after(before.as_ref().map(|ledger| ledger.last_ms)));
+    let utc_ms = utc_ms(virtual_time.as_ref());
+    if before.is_none() {
+        let (store, ledger) = Disk::create_with(layout, &text, &random_id(), utc_ms)?;
+        return Ok(Writing { layout: layout.clone(), config, ledger, notes: vec![], virtual_time, store });
     }
-    let (store, ledger, notes) = Disk::open(layout, take_over)?;
-    let mut writing = Writing { layout: layout.clone(), config, ledger, store, notes };
+    let (store, ledger, notes) = Disk::open_with(layout, take_over, utc_ms)?;
+    let mut writing = Writing { layout: layout.clone(), config, ledger, notes, virtual_time, store };
     if writing.ledger.config != text {
         if let Some(error) = contradiction(layout, &writing.ledger, &writing.config) {
             return Err(error);
@@ -164,9 +168,11 @@ pub(crate) fn open_existing(layout: &Layout) -> Result<Writing> {
     open(layout, false)
 }
 
-/// Asks something of the driver at work.
-pub(crate) fn request(layout: &Layout, request: &Request) -> Result<()> {
-    store::request(layout, request)
+fn utc_ms(virtual_time: Option<&Virtual>) -> UtcMs {
+    match virtual_time.cloned() {
+        Some(time) => Box::new(move || time.utc_ms()),
+        None => Box::new(|| SystemClock::new().utc_ms()),
+    }
 }
 
 /// The id of a study; a new one if there is no store yet.
@@ -193,11 +199,10 @@ impl Writing {
         self.store.close(why)
     }
 
-    /// What a driver works with; an error if the study file does not say how points are evaluated.
-    pub(crate) fn into_parts<'a>(self, place: Place, clock: &'a dyn Clock) -> Result<Parts<'a>> {
-        let Place { runner, run } = place;
+    /// What a driver works with.
+    pub(crate) fn into_parts<'a>(self, run: Run, runner: Box<dyn Runner>, clock: &'a dyn Clock) -> Parts<'a> {
         let wall = wall_limit(&run.on, run.evaluation.timeout);
-        Ok(Parts {
+        Parts {
             config: self.config,
             run,
             ledger: self.ledger,
@@ -206,45 +211,8 @@ impl Writing {
             clock,
             folder: STUDY_FOLDER.to_owned(),
             wall_limit_s: wall.map(|wall| wall.as_secs_f64()),
-        })
+        }
     }
-}
-
-/// Where the points of a study are evaluated.
-pub(crate) struct Place {
-    /// The runner.
-    pub(crate) runner: Box<dyn Runner>,
-    run: Run,
-}
-
-/// Where the points of this study are evaluated.
-pub(crate) fn place(writing: &Writing) -> Result<Place> {
-    let run = writing.config.run.clone().ok_or_else(|| {
-        let path = writing.layout.file().display();
-        Error::Usage(format!(
-            "{path} has no section [run]: its points are evaluated by hand, with `tribo ask` and `tribo tell`"
-        ))
-    })?;
-    let runner = runner(&writing.layout, &writing.ledger.study, &run)?;
-    Ok(Place { runner, run })
-}
-
-/// The runner that the study file asks for.
-pub(crate) fn runner(layout: &Layout, study: &StudyId, run: &Run) -> Result<Box<dyn Runner>> {
-    let program = program()?;
-    let batch =
-        |program| Batch::new(study.clone(), layout, program, wall_limit(&run.on, run.evaluation.timeout));
-    Ok(match &run.on {
-        On::Local => Box::new(Local::new(program)),
-        On::Slurm(slurm) => Box::new(Slurm::new(slurm.clone(), batch(program))),
-        On::Pbs(pbs) => Box::new(Pbs::new(pbs.clone(), batch(program))),
-        On::Simulated(_) => return Err(Error::Usage("simulated studies are not wired yet".to_owned())),
-    })
-}
-
-/// This program, which is what runs in every job.
-pub(crate) fn program() -> Result<PathBuf> {
-    std::env::current_exe().map_err(Error::io("cannot find", "tribo"))
 }
 
 /// One evaluation outside the study, in a store of its own beside the study's.

@@ -3,18 +3,17 @@
 
 use super::words;
 use crate::failure::{Failure, OK, Outcome};
-use crate::output;
 use crate::study::{self, Writing};
+use crate::{output, place};
 use clap::Args;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use tribo_study::driver::clock::SystemClock;
 use tribo_study::driver::notice::{Finish, Notice, Observer};
 use tribo_study::driver::{Driver, Interrupt, Interrupts};
 use tribo_study::layout::Layout;
 use tribo_study::report::text;
-use tribo_study::store::Request;
 use tribo_study::store::record::{Record, Verdict};
+use tribo_study::store::{self, Request};
 
 /// Seconds that cancelled jobs get to answer, when no driver waits for them.
 const PATIENCE_S: f64 = 60.0;
@@ -23,7 +22,7 @@ const PATIENCE_S: f64 = 60.0;
 #[command(override_usage = "tribo cancel [STUDY] <TRIAL... | --all>")]
 pub(crate) struct Options {
     /// The study (the current folder if left out) and trials.
-    #[arg(value_name = "STUDY> <TRIAL")]
+    #[arg(value_name = "WORDS")]
     words: Vec<String>,
     /// End everything under way; the next run tries it again.
     #[arg(long)]
@@ -52,7 +51,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
             false => trials.iter().map(|trial| Request::Cancel(*trial)).collect(),
         };
         for request in &requests {
-            study::request(&layout, request)?;
+            store::request(&layout, request)?;
         }
         output::note(&format!(
             "process {} on {} is asked to; `tribo status{}` shows when it is done",
@@ -84,11 +83,11 @@ fn alone(layout: &Layout, mut writing: Writing, trials: BTreeSet<u64>, all: bool
         return Ok(OK);
     }
     for trial in &open {
-        study::request(layout, &Request::Cancel(*trial))?;
+        store::request(layout, &Request::Cancel(*trial))?;
     }
-    let place = study::place(&writing)?;
-    let clock = SystemClock::new();
-    let mut driver = Driver::new(writing.into_parts(place, &clock)?)?;
+    let run = place::run(&writing)?;
+    let (runner, clock) = place::place(&writing, &run)?;
+    let mut driver = Driver::new(writing.into_parts(run, runner, clock.as_ref()))?;
     let waiting = RefCell::new((open, 0.0));
     let wish = Wish { all, waiting: &waiting };
     let finish = driver.run(&wish, &mut Watch { waiting: &waiting })?;

@@ -5,7 +5,7 @@
 
 use crate::args::StudyPath;
 use crate::failure::{EVALUATOR, Failure, OK, Outcome};
-use crate::{output, study};
+use crate::{output, place, study};
 use clap::Args;
 use std::fs;
 use std::process::{Command, Stdio};
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         return Ok(OK);
     }
     if let On::Slurm(_) | On::Pbs(_) = run.on {
-        let mut runner = study::runner(&layout, &study::id(&layout)?, run)?;
+        let mut runner = place::runner(&layout, &study::id(&layout)?, run)?;
         runner.check()?;
         output::note(&format!("{} accepts jobs of this study", runner.name()));
     }
@@ -67,7 +67,7 @@ fn evaluate(layout: &tribo_study::layout::Layout, config: &Config, run: &Run) ->
         output::point(&params).trim_end()
     ));
     let trial = study::Scratch::new(layout, run, &params)?;
-    let program = study::program()?;
+    let program = place::program()?;
     let job = Command::new(&program).arg("job").arg("--dir").arg(&trial.dir).stdin(Stdio::null()).status();
     job.map_err(Error::io("cannot start", &program))?;
     let path = trial.dir.join(job::ANSWER_FILE);

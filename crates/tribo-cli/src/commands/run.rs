@@ -6,10 +6,9 @@ use crate::failure::{FAILURES, Failure, NO_VALUE, OK, Outcome};
 use crate::output;
 use crate::progress::{Events, People, Quiet, Screen};
 use crate::signals::Signals;
-use crate::study;
+use crate::{place, study};
 use clap::Args;
 use std::num::NonZeroUsize;
-use tribo_study::driver::clock::SystemClock;
 use tribo_study::driver::notice::{Finish, Observer};
 use tribo_study::driver::{Driver, Interrupt};
 use tribo_study::layout::Layout;
@@ -37,22 +36,20 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     let layout = options.study.layout();
-    let mut writing = study::open(&layout, options.take_over)?;
-    if let (Some(workers), Some(run)) = (options.workers, &mut writing.config.run) {
-        run.workers = workers.get();
-    }
+    let writing = study::open(&layout, options.take_over)?;
+    let mut run = place::run(&writing)?;
+    run.workers = options.workers.map_or(run.workers, NonZeroUsize::get);
     writing.notes.iter().for_each(|note| output::warning(note));
     let config = writing.config.clone();
     let screen = Screen::new(!options.json && !options.quiet);
-    let mut watcher = Watcher::new(options, &screen);
+    let mut watcher = Watcher::new(options, &screen, &layout);
     let named = output::named(&layout);
-    let place = study::place(&writing)?;
-    let detachable = place.runner.patience().detachable;
+    let (runner, clock) = place::place(&writing, &run)?;
+    let detachable = runner.patience().detachable;
     let heard = screen.clone();
     let signals = Signals::catch(move |wish| heard.say(|| output::note(&advice(wish, detachable, &named))))
         .map_err(|error| Failure::usage(format!("signals cannot be caught: {error}")))?;
-    let clock = SystemClock::new();
-    let mut driver = Driver::new(writing.into_parts(place, &clock)?)?;
+    let mut driver = Driver::new(writing.into_parts(run, runner, clock.as_ref()))?;
     let finish = driver.run(signals.as_ref(), watcher.observer());
     screen.clear();
     let finish = finish?;
@@ -99,11 +96,11 @@ enum Watcher {
 }
 
 impl Watcher {
-    fn new(options: &Options, screen: &Screen) -> Watcher {
+    fn new(options: &Options, screen: &Screen, layout: &Layout) -> Watcher {
         match (options.json, options.quiet) {
             (true, _) => Watcher::Events(Events::default()),
             (false, true) => Watcher::Quiet(Quiet),
-            (false, false) => Watcher::People(People::new(screen.clone())),
+            (false, false) => Watcher::People(People::new(screen.clone(), layout.clone())),
         }
     }
 
@@ -147,10 +144,9 @@ fn ending(finish: &Finish, told: usize, study: &str) -> String {
     let look =
         format!("`tribo trials{study}` lists them, `tribo export{study} -o trials.csv` writes a table");
     match finish {
-        Finish::Evaluations => format!("the evaluations are spent: {trials}; {look}"),
-        Finish::WallTime => format!("the wall time is spent: {trials}; {look}"),
-        Finish::Target => format!("the target is reached: {trials}; {look}"),
-        Finish::Exhausted => format!("there is no point left to try: {trials}; {look}"),
+        Finish::Evaluations | Finish::WallTime | Finish::Target | Finish::Exhausted => {
+            format!("{finish}: {trials}; {look}")
+        }
         Finish::Detached { running: 0 } => format!("stopped after {trials}; `tribo run{study}` goes on"),
         Finish::Detached { running } => format!(
             "stopped after {trials}; {} on without this program, `tribo run{study}` takes them over, `tribo cancel{study} --all` ends them",
@@ -160,8 +156,8 @@ fn ending(finish: &Finish, told: usize, study: &str) -> String {
             }
         ),
         Finish::Cancelled => format!("cancelled after {trials}; `tribo run{study}` goes on"),
-        Finish::Failures { count, reason } => format!(
-            "stopped: {count} evaluations in a row failed, the last with: {reason}\n`tribo status{study}` groups the causes, `tribo check{study}` tries one evaluation; then `tribo run{study}` goes on"
+        Finish::Failures { .. } => format!(
+            "stopped: {finish}\n`tribo status{study}` groups the causes, `tribo check{study}` tries one evaluation; then `tribo run{study}` goes on"
         ),
     }
 }

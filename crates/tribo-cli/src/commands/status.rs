@@ -58,12 +58,13 @@ fn write_page(page: &mut String, reading: &Reading, summary: &Summary) -> std::f
         (counts.infeasible, "infeasible"),
         (counts.running, "running"),
         (counts.waiting, "waiting"),
+        (counts.imported, "imported"),
     ]
     .into_iter()
     .filter(|(n, word)| *n > 0 || *word == "with a value")
     .map(|(n, word)| format!("{n} {word}"))
     .collect();
-    writeln!(page, "trials    {}{of} done: {}", counts.told(), parts.join(", "))?;
+    writeln!(page, "trials    {}{of} done: {}", counts.done(), parts.join(", "))?;
     match &summary.best {
         Some(best) => write!(
             page,
@@ -86,9 +87,15 @@ fn write_page(page: &mut String, reading: &Reading, summary: &Summary) -> std::f
     for group in summary.failures.iter().take(SHOWN_CAUSES) {
         let cause = if group.cause.is_empty() { group.state.name() } else { &group.cause };
         writeln!(page, "  {} x  {cause}", group.count)?;
-        let stderr = group.example.map(|id| reading.layout.attempt(id).join(STDERR_FILE));
-        match stderr.filter(|path| path.exists()) {
-            Some(path) => writeln!(page, "        e.g. trial {}: {}", group.trial, path.display())?,
+        let folder =
+            group.example.map(|id| reading.layout.attempt(id)).filter(|dir| dir.join(STDERR_FILE).exists());
+        match folder {
+            Some(folder) => {
+                writeln!(page, "        e.g. trial {}: {}", group.trial, folder.join(STDERR_FILE).display())?;
+                study::stderr_tail(&folder, 1)
+                    .lines()
+                    .try_for_each(|line| writeln!(page, "        {line}"))?;
+            }
             None => writeln!(page, "        e.g. trial {}", group.trial)?,
         }
     }

@@ -65,8 +65,7 @@ fn a_second_driver_is_refused() {
     folder.tribo(["run"]).code(4).says("is in use by process");
     folder.tribo(["run", "--take-over"]).code(4);
     folder.tribo(["ask"]).code(4).says("is in use by process");
-    first.signal("INT");
-    first.signal("INT");
+    first.interrupt_twice();
     first.wait().code(130);
 }
 

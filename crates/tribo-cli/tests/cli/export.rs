@@ -54,8 +54,8 @@ fn what_was_exported_can_be_imported_once() {
     folder.tribo(["export", "-o", "old.csv"]).code(0);
     folder.write("new.toml", &SQUARE.replace("evaluations = 6", "evaluations = 7"));
     let preview = folder.tribo(["import", "new.toml", "old.csv", "--dry-run"]).code(0);
-    assert!(preview.stdout.contains("value   the value\n"), "{preview:?}");
-    assert!(preview.stdout.contains("host    not used\n"), "{preview:?}");
+    assert!(preview.stdout.contains("value     the value\n"), "{preview:?}");
+    assert!(preview.stdout.contains("host      not used\n"), "{preview:?}");
     assert!(preview.stderr.contains("6 of 6 rows new; nothing was changed"), "{preview:?}");
     assert!(!folder.has("new.tribo"));
     folder.tribo(["import", "new.toml", "old.csv"]).code(0).says("6 of 6 rows new");

@@ -1,5 +1,8 @@
 //! The program as a user meets it: in a fresh folder, exit code, standard output and standard error of every command.
 
+// An unwrap that fails in a test is a failed test.
+#![allow(clippy::unwrap_used)]
+
 mod bad;
 mod by_hand;
 mod check;

@@ -10,10 +10,29 @@ fn a_study_runs_to_its_end() {
     // The same command again finds nothing to do, and the same best point.
     let second = folder.tribo(["run"]).code(0);
     assert_eq!(first.stdout, second.stdout);
-    // More evaluations: the study goes on.
-    folder.write("study.toml", &SQUARE.replace("evaluations = 6", "evaluations = 8\nwall_time = \"1h\""));
-    let longer = folder.tribo(["run", "--quiet"]);
-    assert!(longer.code == 0 || longer.stderr.contains("evaluations 6 -> 8"), "{longer:?}");
+}
+
+#[test]
+fn a_larger_budget_goes_on() {
+    let study = SQUARE.replace("[budget]", "[strategy]\nname = \"bo\"\n\n[budget]");
+    let folder = Folder::with(&study);
+    folder.tribo(["run"]).code(0);
+    folder.write("study.toml", &study.replace("evaluations = 6", "evaluations = 8"));
+    folder.tribo(["run"]).code(0).says("6 done before").says("8 trials");
+}
+
+#[test]
+fn a_simulated_study_takes_no_time() {
+    let (head, _) = SQUARE.split_once("[run]").unwrap();
+    let run = "[run]\non = \"simulated\"\nworkers = 3\n\n[run.simulated]\nproblem = \"sphere\"\n";
+    let folder = Folder::with(&format!("{head}{run}"));
+    folder.tribo(["check"]).code(0).says("simulated: sphere");
+    folder.tribo(["run"]).code(0).prints("best ");
+    let trials = folder.tribo(["trials", "--json"]).json();
+    assert!(
+        trials["trials"][0]["wall_s"].as_f64() > Some(60.0),
+        "half an hour or more, it pretends: {trials}"
+    );
 }
 
 #[test]
@@ -66,8 +85,7 @@ fn two_interruptions_cancel() {
     let folder = Folder::with(&SQUARE.replace("command = '", "command = 'sleep 60; "));
     let running = folder.start(["run"]);
     folder.await_status(|status| status["counts"]["running"] == 2);
-    running.signal("INT");
-    running.signal("INT");
+    running.interrupt_twice();
     running.wait().code(130).says("cancel");
     folder.write("study.toml", SQUARE);
     folder.tribo(["run"]).code(0);

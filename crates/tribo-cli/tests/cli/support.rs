@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -131,8 +132,10 @@ impl Folder {
 
     /// Starts a command and leaves it running.
     pub(crate) fn start<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Running {
+        let stderr = self.path().join("stderr.txt");
         let mut command = self.command(args);
-        Running(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+        command.stdout(Stdio::piped()).stderr(fs::File::create(&stderr).unwrap());
+        Running { child: command.spawn().unwrap(), stderr }
     }
 
     /// Waits until `tribo status` shows this.
@@ -150,26 +153,42 @@ impl Folder {
 }
 
 /// A command that is running; killed if a test fails.
-pub(crate) struct Running(Option<Child>);
+pub(crate) struct Running {
+    child: Child,
+    stderr: PathBuf,
+}
 
 impl Running {
     /// Sends a signal to it, by its own number.
     pub(crate) fn signal(&self, name: &str) {
-        let id = self.0.as_ref().unwrap().id().to_string();
+        let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
     }
 
+    /// Interrupts it twice. Signals that come at once count as one, so the second waits for what the first one made it say.
+    pub(crate) fn interrupt_twice(&self) {
+        self.signal("INT");
+        let begin = Instant::now();
+        while !fs::read_to_string(&self.stderr).unwrap().contains("Ctrl-C again") {
+            assert!(begin.elapsed() < PATIENCE, "{:?}", fs::read_to_string(&self.stderr));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.signal("INT");
+    }
+
     pub(crate) fn wait(mut self) -> Done {
-        done(self.0.take().unwrap().wait_with_output().unwrap())
+        let mut stdout = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        Done { code, stdout, stderr: fs::read_to_string(&self.stderr).unwrap() }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(mut child) = self.0.take() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        // It has ended, unless a test has failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -197,7 +197,7 @@ impl<'a> Driver<'a> {
             self.notices.drain(..).for_each(|notice| observer.notice(&notice));
             self.report(observer);
             if let Some(finish) = finish {
-                self.append(Record::Closed { why: format!("{finish:?}") })?;
+                self.append(Record::Closed { why: finish.to_string() })?;
                 self.sync(interrupts)?;
                 observer.notice(&Notice::Finished(finish.clone()));
                 return Ok(finish);

@@ -4,6 +4,7 @@ use crate::job::Kind;
 use crate::store::record::Verdict;
 use crate::tag::AttemptId;
 use serde::Serialize;
+use std::fmt;
 
 /// An event of a running study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -115,6 +116,24 @@ pub enum Finish {
         /// The last reason.
         reason: String,
     },
+}
+
+/// For people, as it stands in the journal.
+impl fmt::Display for Finish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Finish::Evaluations => f.write_str("the evaluations are spent"),
+            Finish::WallTime => f.write_str("the wall time is spent"),
+            Finish::Target => f.write_str("the target is reached"),
+            Finish::Exhausted => f.write_str("there is no point left to try"),
+            Finish::Detached { running: 0 } => f.write_str("interrupted"),
+            Finish::Detached { running } => write!(f, "interrupted with {running} evaluations under way"),
+            Finish::Cancelled => f.write_str("cancelled"),
+            Finish::Failures { count, reason } => {
+                write!(f, "{count} evaluations in a row failed, the last with: {reason}")
+            }
+        }
+    }
 }
 
 /// Someone who watches.

@@ -1,12 +1,12 @@
 //! A study at a glance: where it stands, what is best, how fast it goes, what fails and why, and what to do about it.
 
 use super::failures::{self, Group};
-use super::row::{self, Begun, State};
+use super::row::{self, Begun, Row, State};
 use super::text;
 use crate::Result;
 use crate::config::{Budget, Config};
 use crate::layout::Layout;
-use crate::store::ledger::Ledger;
+use crate::store::ledger::{Ledger, Source};
 use crate::store::record::Verdict;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -85,12 +85,14 @@ pub struct Counts {
     pub waiting: usize,
     /// Attempts beyond the first of their trials.
     pub retries: usize,
+    /// With a value, of those evaluated elsewhere; they are no part of the budget.
+    pub imported: usize,
 }
 
 impl Counts {
-    /// Trials with an outcome.
-    pub fn told(&self) -> usize {
-        self.complete + self.failed + self.infeasible + self.invalid
+    /// Trials of the budget that have an outcome.
+    pub fn done(&self) -> usize {
+        self.complete + self.failed + self.infeasible + self.invalid - self.imported
     }
 }
 
@@ -187,8 +189,10 @@ pub fn summary(
 /// How many trials are in which state.
 pub fn counts(ledger: &Ledger, begun: &Begun) -> Counts {
     let mut counts = Counts::default();
-    for row in row::rows(ledger, begun) {
+    for (trial, state) in ledger.trials() {
+        let row = Row::new(trial, state, begun);
         counts.trials += 1;
+        counts.imported += usize::from(matches!(state.source, Source::Imported(_)));
         counts.retries += row.attempts.saturating_sub(1);
         *match row.state {
             State::Waiting => &mut counts.waiting,
@@ -236,8 +240,12 @@ fn phase(
     {
         return Phase::Finished { why: "the target is reached".to_owned() };
     }
-    if budget.evaluations.is_some_and(|n| counts.told() >= n) {
+    if budget.evaluations.is_some_and(|n| counts.done() >= n) {
         return Phase::Finished { why: "the evaluations are spent".to_owned() };
+    }
+    let age_ms = u128::from(seen.now_ms.saturating_sub(ledger.created_ms));
+    if budget.wall_time.is_some_and(|limit| age_ms >= limit.as_millis()) {
+        return Phase::Finished { why: "the wall time is spent".to_owned() };
     }
     match &ledger.closed {
         Some(why) => Phase::Stopped { why: why.clone() },
@@ -263,7 +271,7 @@ fn pace(ledger: &Ledger, counts: &Counts, budget: &Budget) -> Option<Pace> {
     let per_second = (recent.len() - 1) as f64 / seconds;
     let mut walls: Vec<f64> = recent.iter().filter_map(|(_, wall)| *wall).collect();
     walls.sort_by(f64::total_cmp);
-    let left = budget.evaluations.map(|n| n.saturating_sub(counts.told()) as f64 / per_second);
+    let left = budget.evaluations.map(|n| n.saturating_sub(counts.done()) as f64 / per_second);
     Some(Pace {
         per_hour: per_second * 3_600.0,
         evaluation_s: walls.get(walls.len() / 2).copied(),
@@ -320,3 +328,6 @@ fn concerns(ledger: &Ledger, counts: &Counts, phase: &Phase, layout: &Layout, se
     }
     concerns
 }
+
+#[cfg(test)]
+mod tests;

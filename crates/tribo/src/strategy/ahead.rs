@@ -4,9 +4,11 @@
 //! the middle result: at their means, where the model expects much of them, the search would return to them for ever.
 //! The fit of the model sees neither.
 //!
-//! It is kept between the asks of a burst and grows by one point for each. A study that goes on after a restart makes it
-//! again in the same steps, since sums in another order are other bits: the points that were pending when it was first
-//! needed at once, then the points without a value, then those asked since one by one.
+//! It is kept between the asks of a burst and grows by one point for each, when the next ask needs it: a worker that
+//! tells before it asks again pays for none of that, and with nothing to take in there is not even a copy of the model's
+//! posterior. A study that goes on after a restart makes it again in the same steps, since sums in another order are
+//! other bits: the points that were pending when it was first needed at once, then the points without a value, then
+//! those asked since one by one.
 
 use super::model::Model;
 use crate::error::Result;
@@ -24,47 +26,60 @@ pub(super) struct Pending {
 
 /// The model with pending points and points without a value taken in.
 pub(super) struct Ahead {
-    posterior: Box<dyn Posterior>,
+    /// None while nothing was taken in: the model's own posterior serves.
+    posterior: Option<Box<dyn Posterior>>,
     /// The lowest mean at a pending point of the current search, as the model sees it.
     promised: f64,
+    /// Pending points taken in.
+    n_taken: usize,
 }
 
 impl Ahead {
-    /// Takes in `pending`, the first `n_at_once` of them in one go, and `barren` points. `search` is the current one.
+    /// Takes in `pending` points in one go, and then `barren` ones. `search` is the current one.
     pub(super) fn new(
         model: &Model,
         pending: &[&Pending],
-        n_at_once: usize,
         barren: &[Vec<f64>],
         search: usize,
     ) -> Result<Ahead> {
-        let (at_once, one_by_one) = pending.split_at(n_at_once);
-        let d = model.posterior().dim();
-        let x = Mat::from_fn(at_once.len(), d, |i, k| at_once[i].u[k]);
-        let means = model.posterior().predict(x.as_ref())?.mean;
-        let own = at_once.iter().zip(means).filter(|(pending, _)| pending.search == search);
-        let promised = own.map(|(_, mean)| mean).fold(f64::INFINITY, f64::min);
-        let mut ahead = match model.posterior().hallucinate(x.as_ref()) {
-            Ok(posterior) => Ahead { posterior, promised },
-            Err(_) => {
+        let mut ahead = Ahead { posterior: None, promised: f64::INFINITY, n_taken: pending.len() };
+        if !pending.is_empty() {
+            let x = Mat::from_fn(pending.len(), model.posterior().dim(), |i, k| pending[i].u[k]);
+            let means = model.posterior().predict(x.as_ref())?.mean;
+            let own = pending.iter().zip(means).filter(|(pending, _)| pending.search == search);
+            ahead.promised = own.map(|(_, mean)| mean).fold(f64::INFINITY, f64::min);
+            match model.posterior().hallucinate(x.as_ref()) {
+                Ok(posterior) => ahead.posterior = Some(posterior),
                 // Points that are too close to each other to be taken in together; one of each lot can be.
-                let mut ahead =
-                    Ahead { posterior: model.posterior().hallucinate(Mat::zeros(0, d).as_ref())?, promised };
-                at_once.iter().for_each(|pending| ahead.observe(&pending.u, |mean| mean));
-                ahead
+                Err(_) => {
+                    for pending in pending {
+                        ahead.observe(model, &pending.u, |mean| mean)?;
+                    }
+                }
             }
-        };
+        }
         let middle = model.warp(model.fitted().middle);
-        barren.iter().for_each(|u| ahead.observe(u, |mean| mean.max(middle)));
-        for pending in one_by_one {
-            ahead.take_in(&pending.u, pending.search == search);
+        for u in barren {
+            ahead.observe(model, u, |mean| mean.max(middle))?;
         }
         Ok(ahead)
     }
 
+    /// Takes in the pending points that were asked since, one by one.
+    pub(super) fn catch_up(&mut self, model: &Model, pending: &[&Pending], search: usize) -> Result<()> {
+        for pending in &pending[self.n_taken..] {
+            let mean = self.observe(model, &pending.u, |mean| mean)?;
+            if pending.search == search {
+                self.promised = self.promised.min(mean);
+            }
+            self.n_taken += 1;
+        }
+        Ok(())
+    }
+
     /// The posterior.
-    pub(super) fn posterior(&self) -> &dyn Posterior {
-        &*self.posterior
+    pub(super) fn posterior<'a>(&'a self, model: &'a Model) -> &'a dyn Posterior {
+        self.posterior.as_deref().unwrap_or(model.posterior())
     }
 
     /// The lowest mean at a pending point of the current search, infinite if there is none.
@@ -72,29 +87,21 @@ impl Ahead {
         self.promised
     }
 
-    /// Takes in one more pending point, one of the current search or not.
-    pub(super) fn take_in(&mut self, u: &[f64], is_own: bool) {
-        let mut at = f64::INFINITY;
-        self.observe(u, |mean| {
-            at = mean;
-            mean
-        });
-        if is_own {
-            self.promised = self.promised.min(at);
-        }
-    }
-
     /// A local search begins, to which no pending point belongs.
     pub(super) fn begin_search(&mut self) {
         self.promised = f64::INFINITY;
     }
 
-    /// Takes in a point with a value made of its mean. A point so close to others that it cannot be taken in is known
-    /// well enough.
-    fn observe(&mut self, u: &[f64], value: impl FnOnce(f64) -> f64) {
+    /// Takes in a point with a value made of its mean, and returns the mean. A point so close to others that it cannot be
+    /// taken in is known well enough.
+    fn observe(&mut self, model: &Model, u: &[f64], value: impl FnOnce(f64) -> f64) -> Result<f64> {
         let x = Mat::from_fn(1, u.len(), |_, k| u[k]);
-        if let Ok(prediction) = self.posterior.predict(x.as_ref()) {
-            self.posterior.observe(u, value(prediction.mean[0])).ok();
-        }
+        let posterior = match &mut self.posterior {
+            Some(posterior) => posterior,
+            empty => empty.insert(model.posterior().hallucinate(Mat::zeros(0, u.len()).as_ref())?),
+        };
+        let mean = posterior.predict(x.as_ref())?.mean[0];
+        posterior.observe(u, value(mean)).ok();
+        Ok(mean)
     }
 }

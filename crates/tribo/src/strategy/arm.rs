@@ -158,11 +158,10 @@ impl Arm {
             Purpose::Exploit | Purpose::Explore => self.forecast.used(self.results.len(), self.pending.len()),
             Purpose::Added => self.forecast.look_again(),
         }
-        let ended = trial.decision.as_ref().and_then(|decision| decision.ended);
-        if let Some(ended) = ended {
+        if let Some(ended) = trial.decision.as_ref().and_then(|decision| decision.ended) {
             self.searches.begin_next(ended, &self.results);
+            self.forecast.begin_search();
         }
-        self.forecast.asked(&u, ended.is_some());
         let is_added = trial.purpose == Purpose::Added;
         self.pending.insert(trial.id.0, Pending { u, search: self.searches.number(), is_added });
     }

@@ -65,13 +65,10 @@ impl Forecast {
         self.n_at_once.get_or_insert(n_pending);
     }
 
-    /// A point became pending, the first of a local search or not.
-    pub(super) fn asked(&mut self, u: &[f64], begins_search: bool) {
+    /// A local search began.
+    pub(super) fn begin_search(&mut self) {
         if let Some(ahead) = &mut self.ahead {
-            if begins_search {
-                ahead.begin_search();
-            }
-            ahead.take_in(u, true);
+            ahead.begin_search();
         }
     }
 
@@ -90,24 +87,27 @@ impl Forecast {
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<(&Model, &Ahead)> {
-        if self.ahead.is_none() {
+        let pending: Vec<&Pending> = pending.values().collect();
+        if self.ahead.is_none() && self.draft.is_none() {
             let spacing = if settings.trust_region { searches.spacing() } else { 0.0 };
-            if self.draft.is_none() && !self.update(settings, results, spacing, seed, watch)? {
+            if !self.update(settings, results, spacing, seed, watch)? {
                 let (points, values) = (&results.points, &results.values);
                 let last = self.fitted.as_ref();
                 self.draft = Some(Model::fit(settings, points, values, last, spacing, seed, watch)?);
             }
-            if let Some(model) = self.draft.as_ref().or(self.model.as_ref()) {
-                let pending: Vec<&Pending> = pending.values().collect();
-                let n_at_once = self.n_at_once.unwrap_or(pending.len());
-                let ahead = Ahead::new(model, &pending, n_at_once, &results.barren, searches.number())?;
-                self.ahead = Some(ahead);
+        }
+        let Some(model) = self.draft.as_ref().or(self.model.as_ref()) else {
+            return Err(Error::Empty { what: "model of the embedding" });
+        };
+        let ahead = match &mut self.ahead {
+            Some(ahead) => ahead,
+            empty => {
+                let at_once = &pending[..self.n_at_once.unwrap_or(pending.len())];
+                empty.insert(Ahead::new(model, at_once, &results.barren, searches.number())?)
             }
-        }
-        match (self.draft.as_ref().or(self.model.as_ref()), &self.ahead) {
-            (Some(model), Some(ahead)) => Ok((model, ahead)),
-            _ => Err(Error::Empty { what: "model of the embedding" }),
-        }
+        };
+        ahead.catch_up(model, &pending, searches.number())?;
+        Ok((model, ahead))
     }
 
     /// Takes new results into the model; false if it has to be fitted.

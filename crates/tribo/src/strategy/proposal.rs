@@ -55,7 +55,7 @@ pub(super) struct Proposer<'a> {
 impl Proposer<'_> {
     /// The best point, and where the current local search ended if it did.
     pub(super) fn propose(&self, trial: For, watch: &dyn Watch) -> Result<(Vec<f64>, Option<Ended>)> {
-        let (model, posterior, searches) = (self.model, self.ahead.posterior(), self.searches);
+        let (model, posterior, searches) = (self.model, self.ahead.posterior(self.model), self.searches);
         let mut stream = Stream::new(self.seed, "maximise", trial.id);
         let d = posterior.dim();
         // Many workers search the whole cube: in a small box most of them would look at the same spot.
@@ -130,7 +130,7 @@ impl Proposer<'_> {
             Acquisition::Kg => {
                 let set = self.knowledge_set(d, trial.id);
                 Box::new(KnowledgeGradient::new(
-                    self.ahead.posterior(),
+                    self.ahead.posterior(self.model),
                     set.as_ref(),
                     self.model.noise_var(),
                 )?)

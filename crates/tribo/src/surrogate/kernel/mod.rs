@@ -19,7 +19,14 @@ pub use shape::Shape;
 use crate::error::{Error, Result};
 use crate::linalg::dispatch::vectorised;
 use crate::linalg::reduce::{dot, multiply};
-use faer::Mat;
+use faer::{Mat, MatRef};
+
+/// With fewer points than this a block is filled by rows, since loops over a handful of numbers spend their time getting
+/// started. The entries have the same bits.
+const FEW: usize = 24;
+
+/// Points whose gradients are summed together.
+const LANES: usize = 8;
 
 /// A stationary kernel with its hyper-parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +70,15 @@ impl Kernel {
 
     /// Fills the first `x.len()` rows of `out` [b, m] with k(xᵢ, zⱼ).
     pub fn fill(&self, x: &Scaled, z: &Scaled, out: &mut Mat<f64>) {
+        if x.len() < FEW && x.len() < z.len() {
+            let mut row = vec![0.0; z.len()];
+            for i in 0..x.len() {
+                z.squared_distances(x, i, &mut row);
+                self.shape.values(self.signal_var, &mut row);
+                set_row(out, i, &row);
+            }
+            return;
+        }
         for j in 0..z.len() {
             let column = &mut out.col_as_slice_mut(j)[..x.len()];
             x.squared_distances(z, j, column);
@@ -72,6 +88,16 @@ impl Kernel {
 
     /// As [`Kernel::fill`], and fills `slopes` [b, m] with s² h(r²).
     pub fn fill_with_slope(&self, x: &Scaled, z: &Scaled, out: &mut Mat<f64>, slopes: &mut Mat<f64>) {
+        if x.len() < FEW && x.len() < z.len() {
+            let (mut row, mut slope_row) = (vec![0.0; z.len()], vec![0.0; z.len()]);
+            for i in 0..x.len() {
+                z.squared_distances(x, i, &mut row);
+                self.shape.values_and_slopes(self.signal_var, &mut row, &mut slope_row);
+                set_row(out, i, &row);
+                set_row(slopes, i, &slope_row);
+            }
+            return;
+        }
         for j in 0..z.len() {
             let column = &mut out.col_as_slice_mut(j)[..x.len()];
             let slope = &mut slopes.col_as_slice_mut(j)[..x.len()];
@@ -115,20 +141,20 @@ impl Kernel {
 
     /// Fills `out` [b, d] with Σⱼ Eᵢⱼ ∂kᵢⱼ/∂xᵢₖ where `weighted` is E ∘ s² h.
     pub fn input_gradient(&self, x: &Scaled, z: &Scaled, weighted: &Mat<f64>, out: &mut Mat<f64>) {
-        for k in 0..x.dim() {
-            let column = &mut out.col_as_slice_mut(k)[..x.len()];
-            column.fill(0.0);
-            for j in 0..z.len() {
-                add_weighted_differences(
-                    &weighted.col_as_slice(j)[..x.len()],
-                    x.input(k),
-                    z.input(k)[j],
-                    column,
-                );
+        let d = x.dim();
+        let mut sums = vec![[0.0; LANES]; d];
+        for start in (0..x.len()).step_by(LANES) {
+            let n = LANES.min(x.len() - start);
+            let point = |k: usize, i: usize| if i < n { x.input(k)[start + i] } else { 0.0 };
+            let points: Vec<[f64; LANES]> = (0..d).map(|k| std::array::from_fn(|i| point(k, i))).collect();
+            sums.fill([0.0; LANES]);
+            add_weighted_differences(weighted.as_ref().subrows(start, n), &points, z, &mut sums);
+            for k in 0..d {
+                // The scaled difference already carries one 1/ℓ; the derivative has two.
+                let factor = -1.0 / self.length_scale(k);
+                let column = &mut out.col_as_slice_mut(k)[start..start + n];
+                column.iter_mut().zip(&sums[k]).for_each(|(out, sum)| *out = sum * factor);
             }
-            // The scaled difference already carries one 1/ℓ; the derivative has two.
-            let factor = -1.0 / self.length_scale(k);
-            column.iter_mut().for_each(|value| *value *= factor);
         }
     }
 }
@@ -159,11 +185,36 @@ vectorised! {
 }
 
 vectorised! {
-    /// `sums[i] += weights[i] (x[i] - z)`.
-    fn add_weighted_differences(weights: &[f64], x: &[f64], z: f64, sums: &mut [f64]) {
-        for ((sum, w), x) in sums.iter_mut().zip(weights).zip(x) {
-            *sum = (x - z).mul_add(*w, *sum);
+    /// `sums[k][i] += Σⱼ weights[i, j] (x[k][i] - z[j, k])`, one j after the other.
+    fn add_weighted_differences(
+        weights: MatRef<'_, f64>,
+        x: &[[f64; LANES]],
+        z: &Scaled,
+        sums: &mut [[f64; LANES]],
+    ) {
+        for j in 0..z.len() {
+            let mut w = [0.0; LANES];
+            w[..weights.nrows()].copy_from_slice(column(weights, j));
+            for (k, (x, sums)) in x.iter().zip(sums.iter_mut()).enumerate() {
+                let z = z.input(k)[j];
+                for i in 0..LANES {
+                    sums[i] = (x[i] - z).mul_add(w[i], sums[i]);
+                }
+            }
         }
+    }
+}
+
+/// Column j of a column-major matrix.
+#[inline(always)]
+fn column(a: MatRef<'_, f64>, j: usize) -> &[f64] {
+    a.col(j).try_as_col_major().map_or(&[] as &[f64], |column| column.as_slice())
+}
+
+/// Row i of `out`.
+fn set_row(out: &mut Mat<f64>, i: usize, row: &[f64]) {
+    for (j, &value) in row.iter().enumerate() {
+        out[(i, j)] = value;
     }
 }
 

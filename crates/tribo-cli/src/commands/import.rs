@@ -25,7 +25,7 @@ const SHOWN_COLUMNS: usize = 20;
 #[command(override_usage = "tribo import [OPTIONS] [STUDY] <FILE.csv>")]
 pub(crate) struct Options {
     /// The study (the current folder if left out) and the file.
-    #[arg(required = true, num_args = 1..=2, value_name = "STUDY> <FILE")]
+    #[arg(required = true, num_args = 1..=2, value_name = "WORDS")]
     words: Vec<PathBuf>,
     /// The column with the values.
     #[arg(long, value_name = "COLUMN", default_value = "value")]

@@ -13,7 +13,7 @@ use tribo_study::store::record::{Record, Verdict};
 #[command(override_usage = "tribo tell [STUDY] <TRIAL> <VALUE | --failed REASON | --infeasible>")]
 pub(crate) struct Options {
     /// The study (the current folder if left out), the trial, and its value.
-    #[arg(required = true, num_args = 1..=3, allow_negative_numbers = true, value_name = "STUDY> <TRIAL> <VALUE")]
+    #[arg(required = true, num_args = 1..=3, allow_negative_numbers = true, value_name = "WORDS")]
     words: Vec<String>,
     /// The evaluation broke, for this reason.
     #[arg(long, value_name = "REASON", conflicts_with = "infeasible")]

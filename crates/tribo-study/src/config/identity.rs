@@ -1,6 +1,6 @@
 //! What makes a study the one it is: everything that decides its proposals, in one form however the file is written.
 //!
-//! Direction, seed, parameters and strategy; for `auto`, which looks at it, also the number of evaluations. Not the name,
+//! Direction, seed, parameters and strategy; for `auto` with many inputs, which looks at it, also the number of evaluations. Not the name,
 //! nor where and how evaluations run. Both sides of a comparison are made by the same program from the text of a file, so
 //! the form can change with the program.
 
@@ -41,7 +41,7 @@ impl Identity {
             seed: file.integer("seed").unwrap_or(0),
             parameters: file.sections("parameter", &PARAMETER).iter().map(View::canonical).collect(),
             strategy: pairs,
-            evaluations: evaluations.filter(|_| *strategy == Strategy::Auto),
+            evaluations,
         }
     }
 

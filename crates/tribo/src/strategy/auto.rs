@@ -14,9 +14,14 @@ const MODELLED_WHOLE: usize = 50;
 /// The budget assumed when none is given.
 const USUAL_BUDGET: usize = 200;
 
+/// Whether what `auto` picks for this many coordinates depends on the budget, which then must not change during a study.
+pub fn looks_at_budget(dim: usize) -> bool {
+    dim > MODELLED_WHOLE
+}
+
 /// The strategy to use, and why.
 pub(super) fn pick(dim: usize, evaluations: Option<usize>) -> (Strategy, String) {
-    if dim <= MODELLED_WHOLE {
+    if !looks_at_budget(dim) {
         let why = format!("bo: {dim} coordinates are few enough to model every one of them");
         return (Strategy::Bo(Settings::bo()), why);
     }

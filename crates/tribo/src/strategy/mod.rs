@@ -33,6 +33,7 @@ mod study;
 mod trust;
 mod warp;
 
+pub use auto::looks_at_budget;
 pub use quota::Quota;
 pub use settings::{
     Acquisition, Design, InducingPoints, Initial, Maximizer, Process, Settings, Strategy, SurrogateSettings,

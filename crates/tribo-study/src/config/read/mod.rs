@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use std::path::Path;
 use toml::de::DeTable;
 use tribo::space::Direction;
+use tribo::strategy::{Strategy, looks_at_budget};
 
 impl Config {
     /// Reads a study file.
@@ -80,7 +81,8 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
     let strategy_view = view.inside("strategy", &STRATEGY);
     let strategy = strategy::read(&strategy_view, space.dim())?;
     let run = run::read(&view, &space)?;
-    let identity = Identity::new(&view, &strategy, budget.evaluations).to_text();
+    let decisive = budget.evaluations.filter(|_| strategy == Strategy::Auto && looks_at_budget(space.dim()));
+    let identity = Identity::new(&view, &strategy, decisive).to_text();
     let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = view.text("name").or_else(stem).unwrap_or_else(|| "study".to_owned());
     Ok(Config { name, direction, seed, space, strategy, budget, run, identity })

@@ -19,10 +19,12 @@ fn formatting_order_name_and_run_do_not_matter() {
 }
 
 #[test]
-fn only_auto_looks_at_the_number_of_evaluations() {
+fn only_auto_with_many_inputs_looks_at_the_number_of_evaluations() {
     let more = |text: &str| text.replace("evaluations = 10\n", "evaluations = 20\n");
-    let said = difference(SMALLEST, &more(SMALLEST)).unwrap();
+    let wide = SMALLEST.replace("name = \"x\"", "name = \"x\"\nsize = 1000");
+    let said = difference(&wide, &more(&wide)).unwrap();
     assert!(said.starts_with("budget.evaluations 10 -> 20"), "{said}");
+    assert_eq!(difference(SMALLEST, &more(SMALLEST)), None);
     let bo = with("[strategy]\nname = \"bo\"\n");
     assert_eq!(difference(&bo, &more(&bo)), None);
 }

@@ -51,6 +51,16 @@ class RunSnippets(unittest.TestCase):
         self.assertIn("skipped README.md:1", done.stdout)
         self.assertIn("ok README.md:4", done.stdout)
 
+    def test_what_was_built_is_called_by_its_name(self):
+        build = "\n".join([
+            'program="$CARGO_TARGET_DIR/release/made-by-a-block"',
+            'mkdir -p "$(dirname "$program")"',
+            "printf '#!/bin/sh\\n' > \"$program\"",
+            'chmod +x "$program"',
+        ])
+        done = self.run_on(block("sh", build) + block("sh", "made-by-a-block"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_skipping_needs_a_reason(self):
         done = self.run_on(block("sh no-run: needs a cluster", "false"))
         self.assertEqual(done.returncode, 0, done.stderr)

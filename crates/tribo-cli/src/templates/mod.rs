@@ -1,4 +1,5 @@
-//! Studies to begin with. The files lie in `templates/` of this crate and are part of the program.
+//! Studies to begin with, part of the program. They are the files of `examples/` at the root of the repository, where they
+//! run as they are; the study file without an example is in `templates/` of this crate.
 
 pub(crate) mod line;
 
@@ -17,37 +18,37 @@ pub(crate) const PLAIN: &[File] =
 
 /// A study of a small shell script.
 pub(crate) const QUICK: &[File] = &[
-    File { name: "study.toml", text: include_str!("../../templates/quick/study.toml") },
-    File { name: "branin.sh", text: include_str!("../../templates/quick/branin.sh") },
+    File { name: "study.toml", text: include_str!("../../../../examples/quick/study.toml") },
+    File { name: "branin.sh", text: include_str!("../../../../examples/quick/branin.sh") },
 ];
 
 /// A solver with an input deck and a log.
 pub(crate) const DECK: &[File] = &[
-    File { name: "study.toml", text: include_str!("../../templates/deck/study.toml") },
-    File { name: "beam.in.template", text: include_str!("../../templates/deck/beam.in.template") },
-    File { name: "solve.sh", text: include_str!("../../templates/deck/solve.sh") },
+    File { name: "study.toml", text: include_str!("../../../../examples/deck/study.toml") },
+    File { name: "beam.in.template", text: include_str!("../../../../examples/deck/beam.in.template") },
+    File { name: "solve.sh", text: include_str!("../../../../examples/deck/solve.sh") },
 ];
 
 /// A driver written for Dakota.
 pub(crate) const DAKOTA: &[File] = &[
-    File { name: "study.toml", text: include_str!("../../templates/dakota/study.toml") },
-    File { name: "driver.sh", text: include_str!("../../templates/dakota/driver.sh") },
+    File { name: "study.toml", text: include_str!("../../../../examples/dakota/study.toml") },
+    File { name: "driver.sh", text: include_str!("../../../../examples/dakota/driver.sh") },
 ];
 
 /// Ten thousand inputs.
 pub(crate) const WIDE: &[File] = &[
-    File { name: "study.toml", text: include_str!("../../templates/wide/study.toml") },
-    File { name: "wide.py", text: include_str!("../../templates/wide/wide.py") },
+    File { name: "study.toml", text: include_str!("../../../../examples/wide/study.toml") },
+    File { name: "wide.py", text: include_str!("../../../../examples/wide/wide.py") },
 ];
 
 /// Jobs of SLURM.
 pub(crate) const SLURM: &[File] = &[
-    File { name: "study.toml", text: include_str!("../../templates/slurm/study.toml") },
-    File { name: "simulate.sh", text: include_str!("../../templates/slurm/simulate.sh") },
+    File { name: "study.toml", text: include_str!("../../../../examples/slurm/study.toml") },
+    File { name: "simulate.sh", text: include_str!("../../../../examples/slurm/simulate.sh") },
 ];
 
 /// Jobs of PBS.
 pub(crate) const PBS: &[File] = &[
-    File { name: "study.toml", text: include_str!("../../templates/pbs/study.toml") },
-    File { name: "simulate.sh", text: include_str!("../../templates/pbs/simulate.sh") },
+    File { name: "study.toml", text: include_str!("../../../../examples/pbs/study.toml") },
+    File { name: "simulate.sh", text: include_str!("../../../../examples/pbs/simulate.sh") },
 ];

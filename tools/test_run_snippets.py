@@ -61,6 +61,11 @@ class RunSnippets(unittest.TestCase):
         done = self.run_on(block("sh", build) + block("sh", "made-by-a-block"))
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_studies_begin_afresh(self):
+        (self.root / "study.tribo").mkdir()
+        done = self.run_on(block("sh", "test ! -e study.tribo"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_skipping_needs_a_reason(self):
         done = self.run_on(block("sh no-run: needs a cluster", "false"))
         self.assertEqual(done.returncode, 0, done.stderr)

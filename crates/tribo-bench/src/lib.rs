@@ -1,12 +1,16 @@
 //! What the benchmark program is made of: one file for each benchmark, and charts of their results.
 
 pub mod ask;
+pub mod chaos;
 pub mod chart;
 pub mod data;
 pub mod dimension;
+pub mod local;
 pub mod machine;
 pub mod objective;
 pub mod paper;
+pub mod processes;
+pub mod program;
 pub mod projection;
 pub mod seeds;
 pub mod update;

@@ -1,13 +1,14 @@
 //! The commands: their options as typed, and what they print.
 
 mod optimiser;
+mod program;
 mod surrogate;
 
 use clap::Subcommand;
 use serde::Serialize;
 use std::path::Path;
 use tribo_bench::seeds::Failure;
-use tribo_bench::{ask, dimension, paper, projection, workers};
+use tribo_bench::{ask, chaos, dimension, local, paper, projection, workers};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -36,6 +37,14 @@ pub(crate) enum Command {
     /// All of the paper's experiments, on one page with figures.
     #[command(after_help = "Example:\n  tribo-bench paper --seeds 10 --out docs/paper")]
     Paper(paper::Options),
+    /// Kill the program's driver again and again: nothing may be lost, counted twice or left behind.
+    #[command(
+        after_help = "Examples:\n  tribo-bench chaos --kills 15\n  tribo-bench chaos --kills 300 --seed 7"
+    )]
+    Chaos(chaos::Options),
+    /// What the program costs on a workstation.
+    #[command(after_help = "Example:\n  tribo-bench local --tribo target/release/tribo")]
+    Local(local::Options),
 }
 
 impl Command {
@@ -48,6 +57,8 @@ impl Command {
             Command::Workers(options) => optimiser::workers(options),
             Command::Ask(options) => optimiser::ask(options),
             Command::Paper(options) => paper::write_page(options, &|what| eprintln!("{what}")),
+            Command::Chaos(options) => program::chaos(options),
+            Command::Local(options) => program::local(options),
         }
     }
 }

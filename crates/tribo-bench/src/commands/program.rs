@@ -1,0 +1,37 @@
+//! Commands that measure the program `tribo`.
+
+use super::print;
+use tribo_bench::seeds::Failure;
+use tribo_bench::{chaos, local};
+
+pub(super) fn chaos(options: &chaos::Options) -> Result<(), Failure> {
+    let (report, wrong) = chaos::measure(options, |what| eprintln!("{what}"))?;
+    print(&report)?;
+    let median = report.resume_p50_ms.map_or("none".to_owned(), |ms| format!("{ms:.0} ms"));
+    eprintln!(
+        "{} kills, {} during start, {} before the first record; {} resumes, median {median}; {} trials: {} lost, \
+         {} told twice, {} never told, {} proposals different, {} executed twice, {} processes left",
+        report.kills,
+        report.kills_during_start,
+        report.kills_before_first_record,
+        report.resumes,
+        report.tally.trials,
+        report.tally.lost,
+        report.tally.told_twice,
+        report.tally.untold,
+        report.tally.differing,
+        report.tally.executed_twice,
+        report.processes_left,
+    );
+    wrong.iter().for_each(|wrong| eprintln!("{}", chaos::describe(wrong)));
+    match wrong.len() {
+        0 => Ok(()),
+        n => Err(format!("{n} of {} studies are not as they must be", report.studies).into()),
+    }
+}
+
+pub(super) fn local(options: &local::Options) -> Result<(), Failure> {
+    let report = local::measure(options, |what| eprintln!("{what}"))?;
+    print(&report)?;
+    if report.ok { Ok(()) } else { Err("a bar is not reached".into()) }
+}

@@ -138,7 +138,7 @@ impl Driver<'_> {
                 Judgement::Watch => continue,
                 Judgement::Revoke => match self.parts.store.revoke(id)? {
                     Claim::Taken => {
-                        let reason = "the scheduler never took the job; it can no longer start";
+                        let reason = "the job was never started, and can no longer be";
                         (Kind::Infrastructure, reason.to_owned(), String::new())
                     }
                     Claim::Held => {

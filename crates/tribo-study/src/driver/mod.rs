@@ -192,6 +192,10 @@ impl<'a> Driver<'a> {
             adopted: self.sights.len(),
             strategy: self.optimiser.explanation().to_owned(),
         });
+        if self.sights.is_empty() {
+            // Better to hear of a wrong partition or a missing scheduler now than after the first submission.
+            self.parts.runner.check()?;
+        }
         loop {
             let finish = self.turn(interrupts)?;
             self.notices.drain(..).for_each(|notice| observer.notice(&notice));

@@ -12,6 +12,8 @@
 mod accounting;
 mod outcome;
 mod queue;
+#[cfg(test)]
+mod recorded;
 mod states;
 mod submit;
 

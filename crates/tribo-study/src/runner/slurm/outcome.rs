@@ -42,7 +42,7 @@ const LIMITED: [&str; 8] = [
     "Job array exceeds",
 ];
 /// It will be the same next time.
-const REFUSED: [&str; 12] = [
+const REFUSED: [&str; 14] = [
     "Batch job submission failed:",
     "allocation failure:",
     "Invalid partition",
@@ -55,6 +55,8 @@ const REFUSED: [&str; 12] = [
     "unrecognized option",
     "invalid option",
     "Unable to open file",
+    "specification",
+    "does not look like a batch script",
 ];
 
 /// What came of running `sbatch --parsable`.

@@ -98,7 +98,7 @@ mod tests {
         let Value::Object(params) = params else { panic!() };
         assert_eq!(
             point(&params),
-            "  solver  cg\n  v       [1, 2, 3, 4, 5, 6, ... 7 values]\n  x       0.1\n"
+            "  x       0.1\n  solver  cg\n  v       [1, 2, 3, 4, 5, 6, ... 7 values]\n"
         );
     }
 }

@@ -11,8 +11,8 @@
 //! deadline is asked for between batches and gives the best so far; at least one batch is always evaluated.
 //! Cancellation is an error. The library has no clock, so both go through [`Watch`].
 //!
-//! The default search costs 7 ms at n = 500, d = 10 (exact process, one core): 2.2 ms for 256 candidates, whose
-//! variances are triangular solves, and about 0.3 ms for each of 16 rounds of 8 starts. On log EI along searches of 2
+//! The default search costs 5.5 ms at n = 500, d = 10 (exact process, one core): 2.2 ms for 256 candidates, whose
+//! variances are triangular solves, and about 0.2 ms for each of 16 rounds of 8 starts. On log EI along searches of 2
 //! to 30 inputs it ended within 4e-5 of the best value known in the median and lost at most 0.03 on average, except
 //! 0.16 on the many peaks of Ackley's function in ten inputs; doubling candidates, starts and rounds makes that 0.06
 //! and the cost two and a half times as high.

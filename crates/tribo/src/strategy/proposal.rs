@@ -25,8 +25,8 @@ const PROMISE: f64 = 1e-4;
 /// Pending points from which the trust region is left aside: with 20 workers on Hartmann-4 the median regret after 100
 /// evaluations is 3e-2 inside it and 2e-5 without.
 const MANY_PENDING: usize = 8;
-/// Results up to which the maximiser looks at more candidates than it is set to.
-const CHEAP_RESULTS: usize = 600;
+/// Results with which the maximiser does what it is set to: more with fewer, less with more.
+const USUAL_RESULTS: usize = 300;
 /// Points of the knowledge gradient's set besides the measured ones, and measured ones at most.
 const KNOWLEDGE_DESIGN: usize = 32;
 
@@ -65,31 +65,23 @@ impl Proposer<'_> {
         if rows.is_empty() {
             return Ok((searches.start(model, posterior, &mut stream)?, None));
         }
+        let centre = &self.results.points[rows[0]];
+        let is_back = searches.is_back(centre, model);
+        if local && (searches.region().has_collapsed() || is_back) {
+            let ended = if is_back { Ended::AtKnownOptimum } else { Ended::AtOptimum };
+            return Ok((searches.start(model, posterior, &mut stream)?, Some(ended)));
+        }
         let incumbents = Mat::from_fn(rows.len(), d, |i, k| self.results.points[rows[i]][k]);
         let lowest = model.warp(self.results.values[rows[0]]);
         let function = self.function(&incumbents, lowest, trial)?;
-        let centre = &self.results.points[rows[0]];
         let (low, high) = match local {
             true => searches.region().sides(centre, |k| model.length_scale(k)),
             false => (vec![0.0; d], vec![1.0; d]),
         };
         let found = match &self.settings.maximizer {
             Maximizer::Gradient(search) => {
-                // More candidates while they are cheap: their cost grows with the square of the results.
-                let factor = (CHEAP_RESULTS / posterior.n_observations().max(1)).clamp(1, 4);
-                let candidates = search.candidates * factor;
-                let search =
-                    Search { candidates, evaluations: search.evaluations + candidates, ..search.clone() };
-                maximise(
-                    &*function,
-                    posterior,
-                    &low,
-                    &high,
-                    incumbents.as_ref(),
-                    &search,
-                    &mut stream,
-                    watch,
-                )?
+                let (search, best) = (affordable(search, posterior.n_observations()), incumbents.as_ref());
+                maximise(&*function, posterior, &low, &high, best, &search, &mut stream, watch)?
             }
             Maximizer::Cmaes(search) => {
                 // The paper's start: a random mixture of the best point and a uniform one.
@@ -100,10 +92,8 @@ impl Proposer<'_> {
             }
         };
         let hopeless = self.settings.acquisition == Acquisition::LogEi && found.value < PROMISE.ln();
-        let is_back = searches.is_back(centre, model);
-        if local && (searches.region().has_collapsed() || hopeless || is_back) {
-            let ended = if is_back { Ended::AtKnownOptimum } else { Ended::AtOptimum };
-            return Ok((searches.start(model, posterior, &mut stream)?, Some(ended)));
+        if local && hopeless {
+            return Ok((searches.start(model, posterior, &mut stream)?, Some(Ended::AtOptimum)));
         }
         Ok((found.x, None))
     }
@@ -152,5 +142,43 @@ impl Proposer<'_> {
             }
         }
         set
+    }
+}
+
+/// The search that is worth its time with `n` results, whose square its cost grows with.
+///
+/// Up to four times the candidates while they are cheap. Beyond the usual number of results fewer, down to half, and
+/// seven rounds of eight: along searches of 6 to 20 inputs with 350 to 480 results that lost 0.013 of log EI on average in
+/// the boxes of trust regions and 0.04 in the whole cube, where the full search lost 0.007 and 0.013.
+fn affordable(search: &Search, n: usize) -> Search {
+    let n = n.max(1);
+    let (candidates, rounds) = if n <= USUAL_RESULTS {
+        (search.candidates * (2 * USUAL_RESULTS / n).clamp(1, 4), search.rounds)
+    } else {
+        let candidates = (search.candidates * USUAL_RESULTS / n).max(search.candidates.div_ceil(2));
+        (candidates, (7 * search.rounds).div_ceil(8))
+    };
+    Search { candidates, rounds, evaluations: search.evaluations + candidates, ..search.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_is_longer_with_few_results_and_shorter_with_many() {
+        let search = Search::default();
+        let size = |n: usize| {
+            let search = affordable(&search, n);
+            assert!(search.evaluations >= search.candidates + search.starts * search.rounds);
+            (search.candidates, search.rounds)
+        };
+        let sizes = [0, 150, 200, 300, 301, 500, 600, 1_000_000].map(size);
+        let expected =
+            [(1024, 16), (1024, 16), (768, 16), (512, 16), (255, 14), (153, 14), (128, 14), (128, 14)];
+        assert_eq!(sizes, expected);
+        // A single candidate, the least that makes sense, stays.
+        let least = Search { candidates: 1, rounds: 0, ..search.clone() };
+        assert_eq!((affordable(&least, 900).candidates, affordable(&least, 900).rounds), (1, 0));
     }
 }

@@ -1,4 +1,4 @@
-//! Faults of schedulers, networks and disks, by their number in the table of faults (docs/concepts/faults.md).
+//! Faults of schedulers, networks and disks, one test for each; what should happen is told in docs/concepts/durable-studies.md.
 
 use crate::world::{Fate, Submit, World, first, warnings};
 use std::cell::Cell;

@@ -110,7 +110,7 @@ impl Options {
             Which::Paper => {
                 Strategy::Paper(with(Settings::paper(dim), embed::Kind::Gaussian { dim, half_width }))
             }
-            Which::Auto => Strategy::Auto,
+            Which::Auto => Strategy::auto(),
             Which::Random => Strategy::Random,
         }
     }

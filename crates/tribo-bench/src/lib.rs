@@ -12,6 +12,7 @@ pub mod paper;
 pub mod processes;
 pub mod program;
 pub mod projection;
+pub mod rivals;
 pub mod seeds;
 pub mod update;
 pub mod workers;

@@ -9,7 +9,7 @@ fn main() -> tribo::Result<()> {
     let f = |x: &[f64]| (x[0] * x[0] + x[1] - 11.0).powi(2) + (x[0] + x[1] * x[1] - 7.0).powi(2);
 
     let space = Space::new(vec![Parameter::float("x", -5.0, 5.0).with_size(2)])?;
-    let mut study = Study::new(space, Direction::Minimize, Strategy::Auto, Some(40), 1)?;
+    let mut study = Study::new(space, Direction::Minimize, Strategy::auto(), Some(40), 1)?;
     println!("strategy {}", study.explanation());
     for evaluation in 1..=40 {
         for suggestion in study.ask(1)? {

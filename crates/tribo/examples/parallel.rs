@@ -15,7 +15,7 @@ const EVALUATIONS: usize = 60;
 fn main() -> tribo::Result<()> {
     let hartmann = by_name("hartmann4", 4)?;
     let space = Space::new(vec![Parameter::float("x", 0.0, 1.0).with_size(4)])?;
-    let mut study = Study::new(space, Direction::Minimize, Strategy::Auto, Some(EVALUATIONS), 1)?;
+    let mut study = Study::new(space, Direction::Minimize, Strategy::auto(), Some(EVALUATIONS), 1)?;
 
     let (done, results) = mpsc::channel();
     thread::scope(|scope| {

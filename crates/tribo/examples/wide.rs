@@ -1,5 +1,5 @@
-//! Ten thousand inputs of which a few matter, and nobody knows which. `auto` searches in random embeddings: each of
-//! their few coordinates moves a random group of inputs, so no model ever sees all of them.
+//! Ten thousand inputs of which a few matter, and nobody knows which. `auto` moves groups of them by tiny steps to find
+//! out, names those that matter, and optimises them alone.
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 use tribo::problems::{by_name, embed_active};
@@ -13,7 +13,7 @@ fn main() -> tribo::Result<()> {
     // Branin's two inputs hidden among the others.
     let problem = embed_active(&by_name("branin", 2)?, INPUTS, 3)?;
     let space = Space::new(vec![Parameter::float("x", -1.0, 1.0).with_size(INPUTS)])?;
-    let mut study = Study::new(space, Direction::Minimize, Strategy::Auto, Some(EVALUATIONS), 1)?;
+    let mut study = Study::new(space, Direction::Minimize, Strategy::auto(), Some(EVALUATIONS), 1)?;
     println!("{}", study.explanation());
 
     for evaluation in 1..=EVALUATIONS {
@@ -28,6 +28,7 @@ fn main() -> tribo::Result<()> {
             println!("{evaluation:>4} evaluations: {:.4}", best.value);
         }
     }
+    print!("{}", study.insight());
     println!("the lowest value there is: {:.4}", problem.optimum_value());
     Ok(())
 }

@@ -178,6 +178,9 @@ pub enum RestoreFault {
         /// The length it has.
         found: usize,
     },
+    /// The study would have made another point.
+    #[error("its point is made another way than this study would have made it")]
+    Recipe,
     /// A number is not one that a study could have written.
     #[error("its {what} is {value:?}, which no study writes")]
     Number {
@@ -200,6 +203,9 @@ pub enum RestoreFault {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterFault {
+    /// There is none of this name.
+    #[error("the space has no such input; elements of vectors are written `x[3]`, counted from 0")]
+    Unknown,
     /// The name is empty.
     #[error("number {index} (counted from 0) has no name; give it one")]
     EmptyName {

@@ -92,6 +92,20 @@ impl Stream {
     }
 }
 
+/// Number `index` of the uniform draws named by `key`, in [0, 1), without those before it (SplitMix64). For points of very
+/// many coordinates of which a few are asked for; `key` comes from a [`Stream`].
+pub fn uniform_at(key: u64, index: u64) -> f64 {
+    (bits_at(key, index) >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+}
+
+/// Number `index` of the words named by `key`.
+pub fn bits_at(key: u64, index: u64) -> u64 {
+    let mut word = key.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
 /// FNV-1a, 64 bits: names the purpose in the key. Purposes are a handful of constants; collisions between
 /// them would show as equal streams in the test below.
 fn fnv1a(text: &str) -> u64 {

@@ -21,8 +21,10 @@
 //! Not here: time, attempts, jobs, and anything else of how a trial was evaluated.
 
 mod decision;
+mod recipe;
 
 pub use decision::{Decision, Ended, Fit};
+pub use recipe::Recipe;
 
 use crate::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,6 +54,8 @@ pub enum Purpose {
     Explore,
     /// Evaluated outside the study and added to it.
     Added,
+    /// Tells which inputs matter, or how large the noise is.
+    Probe,
 }
 
 /// What was proposed.
@@ -66,6 +70,9 @@ pub struct Trial {
     pub z: Vec<f64>,
     /// Why it was proposed.
     pub purpose: Purpose,
+    /// How the point was made, where z alone does not say.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub recipe: Option<Recipe>,
     /// What else was decided when it was asked.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub decision: Option<Decision>,
@@ -283,7 +290,7 @@ mod tests {
 
     fn trial(id: u64) -> Trial {
         let z = vec![id as f64, -1.0];
-        Trial { id: TrialId(id), embedding: 0, z, purpose: Purpose::Initial, decision: None }
+        Trial { id: TrialId(id), embedding: 0, z, purpose: Purpose::Initial, recipe: None, decision: None }
     }
 
     fn asked(ids: impl IntoIterator<Item = u64>) -> History {

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use std::path::Path;
 use tribo_bench::seeds::Failure;
-use tribo_bench::{ask, chaos, dimension, local, paper, projection, workers};
+use tribo_bench::{ask, chaos, dimension, local, paper, projection, rivals, workers};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -31,6 +31,8 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  tribo-bench workers --out bench\n  \
         tribo-bench workers --workers 1000 --evaluations 3000 --seeds 1 --asynchronous-only")]
     Workers(workers::Options),
+    /// Strategies against each other with many inputs.
+    Rivals(rivals::Options),
     /// How long a proposal takes.
     #[command(after_help = "Example:\n  tribo-bench ask --n 500,10000 --d 10")]
     Ask(ask::Options),
@@ -55,6 +57,7 @@ impl Command {
             Command::Projection(options) => optimiser::projection(options),
             Command::Dimension(options) => optimiser::dimension(options),
             Command::Workers(options) => optimiser::workers(options),
+            Command::Rivals(options) => optimiser::rivals(options),
             Command::Ask(options) => optimiser::ask(options),
             Command::Paper(options) => paper::write_page(options, &|what| eprintln!("{what}")),
             Command::Chaos(options) => program::chaos(options),

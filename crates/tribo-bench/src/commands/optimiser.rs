@@ -2,7 +2,7 @@
 
 use super::{print, with_folder};
 use tribo_bench::seeds::Failure;
-use tribo_bench::{ask, dimension, projection, workers};
+use tribo_bench::{ask, dimension, projection, rivals, workers};
 
 pub(super) fn projection(options: &projection::Options) -> Result<(), Failure> {
     let rows = projection::measure(options)?;
@@ -36,4 +36,8 @@ pub(super) fn ask(options: &ask::Options) -> Result<(), Failure> {
         print(&pool.install(|| ask::measure(options, n))?)?;
     }
     Ok(())
+}
+
+pub(super) fn rivals(options: &rivals::Options) -> Result<(), Failure> {
+    rivals::measure(options, |line| eprintln!("{line}"))?.iter().try_for_each(print)
 }

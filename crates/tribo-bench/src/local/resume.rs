@@ -163,7 +163,14 @@ fn write(layout: &Layout, config: &str, job: &str) -> Result<(), Failure> {
         let id = AttemptId { trial, attempt: 1 };
         let tag = Tag::new(&study, id).ok_or("too many trials for tags")?;
         let z = (0..DIMENSION).map(|_| stream.uniform()).collect();
-        let asked = Trial { id: TrialId(trial), embedding: 0, z, purpose: Purpose::Exploit, decision: None };
+        let asked = Trial {
+            id: TrialId(trial),
+            embedding: 0,
+            z,
+            purpose: Purpose::Exploit,
+            recipe: None,
+            decision: None,
+        };
         store.append(&Record::Asked { trial: asked, by_hand: false })?;
         store.append(&Record::Intended { id, tag })?;
         store.append(&Record::Submitted { id, job: job.to_owned() })?;

@@ -69,7 +69,14 @@ pub(super) fn spec(id: AttemptId) -> Spec {
 
 pub(super) fn asked(trial: u64) -> Record {
     let z = vec![0.5, trial as f64];
-    let trial = Trial { id: TrialId(trial), embedding: 0, z, purpose: Purpose::Initial, decision: None };
+    let trial = Trial {
+        id: TrialId(trial),
+        embedding: 0,
+        z,
+        purpose: Purpose::Initial,
+        recipe: None,
+        decision: None,
+    };
     Record::Asked { trial, by_hand: false }
 }
 

@@ -163,7 +163,14 @@ mod tests {
         let study = StudyId::from_bits(9);
         let tag = Tag::new(&study, id).unwrap();
         let z = vec![0.1, -1e-300];
-        let trial = Trial { id: TrialId(3), embedding: 1, z, purpose: Purpose::Explore, decision: None };
+        let trial = Trial {
+            id: TrialId(3),
+            embedding: 1,
+            z,
+            purpose: Purpose::Explore,
+            recipe: None,
+            decision: None,
+        };
         let serde_json::Value::Object(point) = serde_json::json!({"x": 0.5, "kind": "steel"}) else {
             panic!()
         };

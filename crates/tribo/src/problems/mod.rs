@@ -14,7 +14,7 @@ mod paper;
 mod wrap;
 
 pub use paper::product;
-pub use wrap::{Noisy, embed_active, rotate, shift};
+pub use wrap::{Noisy, active_inputs, embed_active, rotate, shift};
 
 use crate::error::{Error, Result};
 use std::fmt;

@@ -39,6 +39,11 @@ pub fn embed_active(problem: &Problem, dim: usize, seed: u64) -> Result<Problem>
     Ok(on_symmetric_cube(problem, name, dim, optimisers, function))
 }
 
+/// The places that [`embed_active`] gives to `n_active` inputs, in increasing order.
+pub fn active_inputs(dim: usize, n_active: usize, seed: u64) -> Vec<usize> {
+    Stream::new(seed, "active inputs", 0).choose(dim, n_active)
+}
+
 /// The first optimiser moved by between `fraction`/2 and `fraction` of the half width of the box in every
 /// input, up or down at random, inwards where the other way leaves the box; `fraction` in (0, 1].
 ///

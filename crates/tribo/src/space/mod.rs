@@ -189,6 +189,50 @@ impl Space {
     }
 }
 
+/// What the unit cube is to one input: its coordinates, and whether it takes every value in between.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// Its coordinates: one, or one for each category.
+    pub coordinates: std::ops::Range<usize>,
+    /// Whether small steps can be lost in rounding: integers and categories.
+    pub is_discrete: bool,
+}
+
+impl Space {
+    /// All inputs: the elements of all parameters, in order.
+    pub fn inputs(&self) -> impl Iterator<Item = Input> {
+        let elements =
+            |index: usize| (0..self.parameters[index].n_elements()).map(move |element| (index, element));
+        (0..self.parameters.len()).flat_map(elements).map(|(index, element)| {
+            let width = self.codecs[index].width();
+            let first = self.offsets[index] + element * width;
+            let is_discrete = !matches!(self.codecs[index], Codec::Float(_));
+            Input { coordinates: first..first + width, is_discrete }
+        })
+    }
+
+    /// How the input of a coordinate is written in messages: `x`, `x[3]`, `solver`.
+    pub fn input_name(&self, coordinate: usize) -> Option<String> {
+        let Coordinate { parameter, element, .. } = self.coordinate(coordinate)?;
+        let parameter = &self.parameters[parameter];
+        Some(match parameter.size() {
+            None => parameter.name().to_owned(),
+            Some(_) => format!("{}[{element}]", parameter.name()),
+        })
+    }
+
+    /// Puts the coordinates of one input, the first of which is `first`, where [`Space::snap`] would.
+    pub fn snap_input(&self, first: usize, coordinates: &mut [f64]) {
+        let Some(Coordinate { parameter, .. }) = self.coordinate(first) else { return };
+        let codec = &self.codecs[parameter];
+        if codec.width() == coordinates.len() {
+            let mut snapped = Vec::with_capacity(coordinates.len());
+            codec.encode(&codec.decode(coordinates), &mut snapped);
+            coordinates.copy_from_slice(&snapped);
+        }
+    }
+}
+
 impl Codec {
     /// The codec of a checked kind.
     fn of(kind: &Kind) -> Self {

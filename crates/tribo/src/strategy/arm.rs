@@ -156,7 +156,7 @@ impl Arm {
         match trial.purpose {
             Purpose::Initial => self.n_designed += 1,
             Purpose::Exploit | Purpose::Explore => self.forecast.used(self.results.len(), self.pending.len()),
-            Purpose::Added => self.forecast.look_again(),
+            Purpose::Added | Purpose::Probe => self.forecast.look_again(),
         }
         if let Some(ended) = trial.decision.as_ref().and_then(|decision| decision.ended) {
             self.searches.begin_next(ended, &self.results);
@@ -164,6 +164,12 @@ impl Arm {
         }
         let is_added = trial.purpose == Purpose::Added;
         self.pending.insert(trial.id.0, Pending { u, search: self.searches.number(), is_added });
+    }
+
+    /// Takes note of a point that somebody else proposed.
+    pub(super) fn expect(&mut self, id: u64, u: Vec<f64>) {
+        self.forecast.look_again();
+        self.pending.insert(id, Pending { u, search: self.searches.number(), is_added: true });
     }
 
     /// Takes note of an outcome: a value, or none.

@@ -8,7 +8,7 @@
 //! | `random` | uniform points |
 //! | `bo`     | Gaussian process, log expected improvement; exact, then sparse |
 //! | `paper`  | random embedding, sparse process, confidence bound, CMA-ES, quotas `[@tran2021]` |
-//! | `auto`   | picks one of these by the number of inputs and the budget, and says why |
+//! | `auto`   | finds the inputs that matter and optimises those; `bo` where inputs are few |
 //!
 //! `bo` and `paper` are two settings of one machine ([`Settings`]). An `arm` for each embedding holds its `results`, its
 //! local `searches` (in regions of `trust`) and its `forecast`: the `model`, updated between fits (`fitted`), with values
@@ -22,6 +22,7 @@ mod arm;
 mod auto;
 mod fitted;
 mod forecast;
+mod insight;
 mod model;
 mod proposal;
 mod quota;
@@ -34,8 +35,10 @@ mod trust;
 mod warp;
 
 pub use auto::looks_at_budget;
+pub use insight::{ActiveInput, Evidence, Fact, Finding, Insight, Verdict};
 pub use quota::Quota;
 pub use settings::{
-    Acquisition, Design, InducingPoints, Initial, Maximizer, Process, Settings, Strategy, SurrogateSettings,
+    Acquisition, AutoSettings, Design, InducingPoints, Initial, Maximizer, Process, Settings, Strategy,
+    SurrogateSettings,
 };
 pub use study::{Best, Study, Suggestion};

@@ -39,6 +39,7 @@ impl Study {
                     return refuse(RestoreFault::Length { what, expected, found });
                 }
             },
+            Machine::Auto(auto) => auto.restored(&trial)?,
             Machine::Arms { arms, .. } => {
                 let arm = &mut arms[trial.embedding];
                 let (expected, found) = (arm.embedding().model_dim(), trial.z.len());
@@ -54,7 +55,7 @@ impl Study {
 
     fn n_embeddings(&self) -> usize {
         match &self.machine {
-            Machine::Random => 1,
+            Machine::Random | Machine::Auto(_) => 1,
             Machine::Arms { arms, .. } => arms.len(),
         }
     }

@@ -5,6 +5,7 @@ use super::quota::Quota;
 use crate::acquisition::maximize::{CmaesSearch, Search};
 use crate::embed;
 use crate::error::{Error, Result};
+use crate::space::Space;
 use crate::surrogate::kernel::Shape;
 use crate::surrogate::sparse::{Approximation, Objective};
 
@@ -17,8 +18,37 @@ pub enum Strategy {
     Bo(Settings),
     /// The paper's method, [`Settings::paper`] unless changed.
     Paper(Settings),
-    /// Chosen by the number of inputs and the budget.
-    Auto,
+    /// Finds the inputs that matter and optimises those; `bo` where they are few.
+    Auto(AutoSettings),
+}
+
+/// What `auto` can be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AutoSettings {
+    /// Whether to look for the inputs that matter. Without it many inputs are searched in random embeddings.
+    pub screen: bool,
+    /// The inputs that matter, by name, such as `x[3]`: nothing is looked for, and the others stay where they are.
+    pub active: Vec<String>,
+}
+
+impl Default for AutoSettings {
+    fn default() -> Self {
+        AutoSettings { screen: true, active: vec![] }
+    }
+}
+
+impl AutoSettings {
+    /// Refuses names that the space does not have.
+    pub fn check(&self, space: &Space) -> Result<()> {
+        super::auto::inputs_of(space, &self.active).map(|_| ())
+    }
+}
+
+impl Strategy {
+    /// `auto` as it comes.
+    pub fn auto() -> Strategy {
+        Strategy::Auto(AutoSettings::default())
+    }
 }
 
 /// Settings of the model-based strategies.

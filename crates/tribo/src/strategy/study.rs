@@ -10,7 +10,8 @@
 //! on with the same bits. An ask that fails is no event: it changes nothing.
 
 use super::arm::{Arm, Proposal};
-use super::auto;
+use super::auto::{self, Auto};
+use super::insight::{Insight, Verdict};
 use super::proposal::For;
 use super::restore::draw_of;
 use super::settings::{Settings, Strategy};
@@ -65,6 +66,7 @@ pub struct Study {
 pub(super) enum Machine {
     Random,
     Arms { arms: Vec<Arm>, settings: Box<Settings> },
+    Auto(Box<Auto>),
 }
 
 impl Study {
@@ -77,7 +79,7 @@ impl Study {
         seed: u64,
     ) -> Result<Study> {
         let (strategy, explanation) = match strategy {
-            Strategy::Auto => auto::pick(space.dim(), evaluations),
+            Strategy::Auto(settings) => auto::pick(&space, settings, evaluations)?,
             Strategy::Random => (Strategy::Random, "random: uniform points, as asked".to_owned()),
             Strategy::Bo(_) => (strategy, "bo: as asked".to_owned()),
             Strategy::Paper(_) => (strategy, "paper: as asked".to_owned()),
@@ -92,7 +94,11 @@ impl Study {
                 let arms = (0..settings.n_embeddings as u64).map(arm).collect::<Result<Vec<Arm>>>()?;
                 Machine::Arms { arms, settings: Box::new(settings) }
             }
-            Strategy::Random | Strategy::Auto => Machine::Random,
+            Strategy::Random => Machine::Random,
+            Strategy::Auto(settings) => {
+                let given = auto::inputs_of(&space, &settings.active)?;
+                Machine::Auto(Box::new(Auto::new(&space, auto::budget(evaluations), seed, given)?))
+            }
         };
         let discrete =
             space.parameters().iter().any(|parameter| !matches!(parameter.kind(), Kind::Float { .. }));
@@ -113,6 +119,22 @@ impl Study {
     /// What the strategy is and, for `auto`, why it was picked.
     pub fn explanation(&self) -> &str {
         &self.explanation
+    }
+
+    /// What is known about the function and its inputs.
+    pub fn insight(&self) -> Insight {
+        match &self.machine {
+            Machine::Auto(auto) => auto.insight(self.direction.to_user(1.0)),
+            Machine::Random | Machine::Arms { .. } => Insight {
+                doing: self.explanation.clone(),
+                verdict: Verdict::Open,
+                n_inputs: self.space.n_inputs(),
+                active: vec![],
+                n_idle: 0,
+                noise_sd: None,
+                findings: vec![],
+            },
+        }
     }
 
     /// The search space.
@@ -148,17 +170,20 @@ impl Study {
     fn ask_one(&mut self, watch: &dyn Watch) -> Result<Option<Suggestion>> {
         self.look_at_restored()?;
         let id = self.history.next_id();
+        if let Machine::Auto(_) = self.machine {
+            return self.ask_auto(id, watch);
+        }
         let (embedding, purpose, proposal) = self.first_choice(id, watch)?;
         let mut stream = Stream::new(self.seed, "redraw", id.0);
         for draw in 0..=REDRAWS {
             let z = match &self.machine {
-                Machine::Random => vec![],
+                Machine::Random | Machine::Auto(_) => vec![],
                 Machine::Arms { arms, .. } if draw == 0 => arms[embedding].to_z(&proposal.u),
                 Machine::Arms { arms, .. } => {
                     arms[embedding].to_z(&arms[embedding].random_point(&mut stream))
                 }
             };
-            let mut trial = Trial { id, embedding, z, purpose, decision: None };
+            let mut trial = Trial { id, embedding, z, purpose, recipe: None, decision: None };
             let canonical = self.canonical(&trial, draw)?;
             let fingerprint = fingerprint(&canonical);
             if self.proposed.contains(&fingerprint) {
@@ -172,7 +197,7 @@ impl Study {
                 Machine::Arms { arms, .. } if arms[embedding].embedding().is_identity() => {
                     trial.z = canonical.into_vec();
                 }
-                Machine::Arms { .. } => {}
+                Machine::Arms { .. } | Machine::Auto(_) => {}
             }
             trial.decision = proposal.decision;
             self.history.ask(trial)?;
@@ -183,6 +208,36 @@ impl Study {
             {
                 let u = arms[embedding].to_unit(&trial.z);
                 arms[embedding].asked(trial, u);
+            }
+            return Ok(Some(Suggestion { id, point }));
+        }
+        Ok(None)
+    }
+
+    /// As `ask_one`, under `auto`. Probes and repeats may be points that were proposed before; the optimiser's may not.
+    fn ask_auto(&mut self, id: TrialId, watch: &dyn Watch) -> Result<Option<Suggestion>> {
+        let n_asked = self.history.len();
+        let Machine::Auto(auto) = &mut self.machine else { return Ok(None) };
+        let made = auto.propose(id, n_asked, watch)?;
+        let is_search = made.proposal.is_some();
+        let decision = made.proposal.and_then(|proposal| proposal.decision);
+        let (embedding, purpose, recipe) = (0, made.purpose, Some(made.recipe));
+        let mut trial = Trial { id, embedding, z: made.z, purpose, recipe, decision };
+        let mut stream = Stream::new(self.seed, "redraw", id.0);
+        for _ in 0..=REDRAWS {
+            let canonical = self.canonical(&trial, 0)?;
+            let fingerprint = fingerprint(&canonical);
+            if is_search && self.proposed.contains(&fingerprint) {
+                trial.z.iter_mut().for_each(|z| *z = stream.uniform());
+                continue;
+            }
+            let point = self.space.decode(&canonical)?;
+            self.proposed.insert(fingerprint);
+            self.history.ask(trial)?;
+            if let Machine::Auto(auto) = &mut self.machine
+                && let Some((trial, _)) = self.history.get(id)
+            {
+                auto.asked(trial);
             }
             return Ok(Some(Suggestion { id, point }));
         }
@@ -220,6 +275,11 @@ impl Study {
                 (0..=draw).for_each(|_| unit.iter_mut().for_each(|u| *u = stream.uniform()));
             }
             Machine::Arms { arms, .. } => arms[trial.embedding].embedding().to_unit(&trial.z, &mut unit)?,
+            Machine::Auto(auto) => {
+                if let Some(recipe) = &trial.recipe {
+                    unit = auto.unit(trial.id, recipe, &trial.z);
+                }
+            }
         }
         UnitPoint::new(unit)
     }
@@ -234,7 +294,7 @@ impl Study {
     pub fn clip_fraction(&self, id: TrialId) -> Result<f64> {
         let (trial, _) = self.history.get(id).ok_or(Error::UnknownTrial { id: id.0 })?;
         match &self.machine {
-            Machine::Random => Ok(0.0),
+            Machine::Random | Machine::Auto(_) => Ok(0.0),
             Machine::Arms { arms, .. } => arms[trial.embedding].embedding().clip_fraction(&trial.z),
         }
     }
@@ -266,10 +326,13 @@ impl Study {
         let value = outcome.value();
         let told = self.history.tell(id, outcome)?;
         if told == Told::New
-            && let Machine::Arms { arms, .. } = &mut self.machine
             && let Some((trial, _)) = self.history.get(id)
         {
-            arms[trial.embedding].told(id.0, value);
+            match &mut self.machine {
+                Machine::Random => {}
+                Machine::Arms { arms, .. } => arms[trial.embedding].told(id.0, value),
+                Machine::Auto(auto) => auto.told(id, value)?,
+            }
         }
         Ok(told)
     }
@@ -279,7 +342,7 @@ impl Study {
     /// embedding has no way back from a point to model coordinates.
     pub fn add(&mut self, point: &Point, value: f64) -> Result<TrialId> {
         let modelled = match &self.machine {
-            Machine::Random => false,
+            Machine::Random | Machine::Auto(_) => false,
             Machine::Arms { arms, .. } => arms[0].embedding().is_identity(),
         };
         if !modelled {
@@ -288,7 +351,14 @@ impl Study {
         let id = self.history.next_id();
         let z = self.space.encode(point)?.into_vec();
         let outcome = self.outcome(value);
-        self.restore_asked(Trial { id, embedding: 0, z, purpose: Purpose::Added, decision: None })?;
+        self.restore_asked(Trial {
+            id,
+            embedding: 0,
+            z,
+            purpose: Purpose::Added,
+            recipe: None,
+            decision: None,
+        })?;
         self.tell_outcome(id, outcome)?;
         Ok(id)
     }

@@ -51,7 +51,7 @@ fn finite_spaces() -> Vec<(usize, Space)> {
 
 #[test]
 fn a_finite_space_is_gone_through_once() {
-    for strategy in [Strategy::Random, Strategy::Bo(Settings::bo()), Strategy::Auto] {
+    for strategy in [Strategy::Random, Strategy::Bo(Settings::bo()), Strategy::auto()] {
         for (count, space) in finite_spaces() {
             let mut study = Study::new(space, Direction::Minimize, strategy.clone(), None, 5).unwrap();
             let mut seen = BTreeSet::new();

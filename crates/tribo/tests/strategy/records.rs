@@ -19,7 +19,7 @@ fn a_hundred_thousand_trials_are_restored_at_once() {
         .map(|id| {
             let purpose = if id < 20 { Purpose::Initial } else { Purpose::Exploit };
             let z = (0..10).map(|_| stream.uniform()).collect();
-            Trial { id: TrialId(id), embedding: 0, z, purpose, decision: None }
+            Trial { id: TrialId(id), embedding: 0, z, purpose, recipe: None, decision: None }
         })
         .collect();
     let outcomes: Vec<Outcome> = (0..finished).map(|_| Outcome::measured(stream.normal())).collect();
@@ -59,12 +59,18 @@ fn records_that_do_not_fit_are_refused_and_change_nothing() {
     let fitted = |change: &dyn Fn(&mut Fit)| decided(&|decision| decision.fit.iter_mut().for_each(change));
     let mut study = ten_floats();
     let initial = Purpose::Initial;
-    let good =
-        |id| Trial { id: TrialId(id), embedding: 0, z: vec![0.5; 10], purpose: initial, decision: None };
+    let good = |id| Trial {
+        id: TrialId(id),
+        embedding: 0,
+        z: vec![0.5; 10],
+        purpose: initial,
+        recipe: None,
+        decision: None,
+    };
     study.restore_asked(good(3)).unwrap();
     study.tell(TrialId(3), 1.0).unwrap();
     let before = study.history().clone();
-    let exploit = |decision| Trial { purpose: Purpose::Exploit, decision, ..good(7) };
+    let exploit = |decision| Trial { purpose: Purpose::Exploit, recipe: None, decision, ..good(7) };
     let number = |what, value| RestoreFault::Number { what, value };
     let cases = [
         (Trial { id: TrialId(2), ..good(7) }, RestoreFault::Order { last: 3 }),
@@ -112,6 +118,7 @@ fn records_of_random_say_how_often_was_drawn() {
         embedding: 0,
         z: z.to_vec(),
         purpose: Purpose::Initial,
+        recipe: None,
         decision: None,
     };
     for z in [[0.5].as_slice(), &[-1.0], &[1e18], &[1.0, 1.0]] {
@@ -135,9 +142,15 @@ fn records_read_well_and_keep_every_bit() {
         }),
         ended: Some(Ended::AtKnownOptimum),
     };
-    let plain =
-        Trial { id: TrialId(8), embedding: 1, z: vec![0.25], purpose: Purpose::Explore, decision: None };
-    let full = Trial { purpose: Purpose::Exploit, decision: Some(decision), ..plain.clone() };
+    let plain = Trial {
+        id: TrialId(8),
+        embedding: 1,
+        z: vec![0.25],
+        purpose: Purpose::Explore,
+        recipe: None,
+        decision: None,
+    };
+    let full = Trial { purpose: Purpose::Exploit, recipe: None, decision: Some(decision), ..plain.clone() };
     let write = |trial: &Trial| serde_json::to_string(trial).unwrap();
     assert_eq!(write(&plain), r#"{"id":8,"embedding":1,"z":[0.25],"purpose":"explore"}"#);
     let text = concat!(

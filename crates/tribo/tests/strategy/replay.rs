@@ -39,7 +39,7 @@ fn paper_replays() {
 fn auto_replays_in_many_dimensions() {
     for dim in [60, 1_000] {
         let problem = embed_active(&branin(), dim, 3).unwrap();
-        check_replay(&format!("auto, D = {dim}"), &problem, &Strategy::Auto, 24);
+        check_replay(&format!("auto, D = {dim}"), &problem, &Strategy::auto(), 24);
     }
 }
 
@@ -65,7 +65,7 @@ const WORKERS_ASKING: usize = 3;
 #[test]
 fn the_point_of_a_trial_can_be_looked_up_bit_for_bit() {
     let problem = embed_active(&branin(), 80, 3).unwrap();
-    for strategy in [Strategy::Random, Strategy::Auto, Strategy::Paper(Settings::paper(3))] {
+    for strategy in [Strategy::Random, Strategy::auto(), Strategy::Paper(Settings::paper(3))] {
         let mut study = study_of(&problem, strategy, 2);
         for suggestion in study.ask(6).unwrap() {
             assert_eq!(study.point(suggestion.id).unwrap(), suggestion.point);

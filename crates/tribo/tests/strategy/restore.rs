@@ -9,7 +9,7 @@ use super::cancelled::CancelAt;
 use super::{numbers, space_of};
 use serde::{Deserialize, Serialize};
 use tribo::embed::Kind;
-use tribo::problems::{Problem, by_name};
+use tribo::problems::{Problem, by_name, embed_active, rotate};
 use tribo::rng::Stream;
 use tribo::space::{Direction, Values};
 use tribo::strategy::{InducingPoints, Process, Quota, Settings, Strategy, Study};
@@ -139,6 +139,9 @@ fn cases() -> Vec<Case> {
     let mut paper = Settings::paper(3);
     (paper.refit_always_until, paper.quota) = (12, Quota { exploit: 2, explore: 2 });
     let case = |name, problem, strategy, trials, noise| Case { name, problem, strategy, trials, noise };
+    let hidden = || embed_active(&by_name("hartmann6", 6).expect("a problem"), 200, 3).expect("a problem");
+    let alike = || by_name("zdt2", 120).expect("a problem");
+    let rotated = || rotate(&hartmann(), 150, 3).expect("a problem");
     vec![
         case("random", branin(), Strategy::Random, 40, 0.0),
         case("bo, branin", branin(), bo(|_| ()), 75, 0.0),
@@ -149,6 +152,11 @@ fn cases() -> Vec<Case> {
         case("bo, exact to sparse", hartmann(), Strategy::Bo(greedy), 60, 0.0),
         case("bo, PITC", branin(), Strategy::Bo(groups), 45, 0.0),
         case("paper", wide(), Strategy::Paper(paper), 50, 0.0),
+        case("auto, few inputs matter", hidden(), Strategy::auto(), 110, 0.0),
+        case("auto, noise", hidden(), Strategy::auto(), 90, 0.02),
+        case("auto, much noise", hidden(), Strategy::auto(), 90, 0.4),
+        case("auto, all alike", alike(), Strategy::auto(), 90, 0.0),
+        case("auto, dense", rotated(), Strategy::auto(), 90, 0.0),
     ]
 }
 

@@ -92,12 +92,13 @@ fn every_choice_runs() {
 #[test]
 fn auto_says_what_it_picked_and_why() {
     for (dim, budget, says) in [
-        (2, None, "bo: 2 coordinates"),
-        (50, None, "bo: 50"),
-        (51, Some(400), "4 hashing embedding(s) of 20 bins: 51"),
+        (2, None, "bo: 2 inputs"),
+        (40, None, "bo: 40"),
+        (51, Some(400), "51 inputs, those that matter are looked for first"),
+        (51, Some(59), "1 hashing embedding(s) of 4 bins: 51"),
     ] {
         let problem = tribo::problems::by_name("ackley", dim).unwrap();
-        let study = Study::new(space_of(&problem), Direction::Minimize, Strategy::Auto, budget, 1).unwrap();
+        let study = Study::new(space_of(&problem), Direction::Minimize, Strategy::auto(), budget, 1).unwrap();
         assert!(study.explanation().contains(says), "{}", study.explanation());
     }
 }

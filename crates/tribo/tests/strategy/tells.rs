@@ -118,7 +118,7 @@ fn refused_and_repeated_tells_do_not_change_what_follows() {
 
 #[test]
 fn with_nothing_but_failures_proposals_go_on() {
-    for strategy in [bo(), Strategy::Paper(Settings::paper(2)), Strategy::Random, Strategy::Auto] {
+    for strategy in [bo(), Strategy::Paper(Settings::paper(2)), Strategy::Random, Strategy::auto()] {
         let mut study = study_of(&branin(), strategy, 3);
         for _ in 0..15 {
             for suggestion in study.ask(2).unwrap() {

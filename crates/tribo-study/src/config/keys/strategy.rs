@@ -6,6 +6,7 @@ use super::{Key, Range, Section, Type, key, table};
 type When = &'static [(&'static str, &'static [&'static str])];
 
 const MODEL: (&str, &[&str]) = ("name", &["bo", "paper"]);
+const AUTO: When = &[("name", &["auto"])];
 const ANY: When = &[MODEL];
 const EMBEDDED: When = &[MODEL, ("embedding", &["gaussian", "hashing"])];
 const GAUSSIAN: When = &[MODEL, ("embedding", &["gaussian"])];
@@ -40,18 +41,27 @@ const fn flag(name: &'static str, example: &'static str, doc: &'static str) -> K
 
 pub(in crate::config) static STRATEGY: Section = table(
     "strategy",
-    "How points are chosen. `auto` and `random` have no further keys; `bo` and `paper` \
-             have the same keys with different defaults.",
+    "How points are chosen. `random` has no further keys; `bo` and `paper` have the same keys with different defaults.",
     &[
         choice(
             "name",
             &["auto", "bo", "paper", "random"],
             "\"bo\"",
-            "Chosen by the number of inputs and the budget, classical Bayesian optimisation, the \
-             paper's method, or uniform points.",
+            "Find the inputs that matter and optimise those (`bo` where inputs are few), classical Bayesian \
+             optimisation, the paper's method, or uniform points.",
         )
         .or("\"auto\"")
         .when(&[]),
+        flag("screen", "false", "Whether to look for the inputs that matter, where there are many.")
+            .or("true")
+            .when(AUTO),
+        key(
+            "active",
+            Type::List { of: &Type::Text, least: 1, most: 100_000 },
+            "[\"x\"]",
+            "The inputs that matter, if you know: nothing is looked for, and the others stay where they are.",
+        )
+        .when(AUTO),
         choice(
             "embedding",
             &["identity", "gaussian", "hashing"],

@@ -79,9 +79,10 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
     let space = space::read(&view)?;
     let budget = budget(&view);
     let strategy_view = view.inside("strategy", &STRATEGY);
-    let strategy = strategy::read(&strategy_view, space.dim())?;
+    let strategy = strategy::read(&strategy_view, &space)?;
     let run = run::read(&view, &space)?;
-    let decisive = budget.evaluations.filter(|_| strategy == Strategy::Auto && looks_at_budget(space.dim()));
+    let decisive =
+        budget.evaluations.filter(|_| matches!(strategy, Strategy::Auto(_)) && looks_at_budget(&space));
     let identity = Identity::new(&view, &strategy, decisive).to_text();
     let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = view.text("name").or_else(stem).unwrap_or_else(|| "study".to_owned());

@@ -6,9 +6,10 @@ use crate::config::view::View;
 use tribo::Error;
 use tribo::acquisition::maximize::{CmaesSearch, Search};
 use tribo::embed;
+use tribo::space::Space;
 use tribo::strategy::{
-    Acquisition, Design, InducingPoints, Initial, Maximizer, Process, Quota, Settings, Strategy,
-    SurrogateSettings,
+    Acquisition, AutoSettings, Design, InducingPoints, Initial, Maximizer, Process, Quota, Settings,
+    Strategy, SurrogateSettings,
 };
 use tribo::surrogate::kernel::Shape;
 use tribo::surrogate::sparse::{Approximation, Objective};
@@ -17,13 +18,19 @@ use tribo::surrogate::sparse::{Approximation, Objective};
 /// hundred.
 const USUAL_DIM: usize = 10;
 
-/// The strategy for a space of `input_dim` coordinates.
-pub(super) fn read(view: &View<'_>, input_dim: usize) -> Result<Strategy, Complaint> {
+/// The strategy for a space.
+pub(super) fn read(view: &View<'_>, space: &Space) -> Result<Strategy, Complaint> {
+    let input_dim = space.dim();
     match view.text("name").as_deref() {
         Some("bo") => Ok(Strategy::Bo(settings(view, Settings::bo(), input_dim)?)),
         Some("paper") => Ok(Strategy::Paper(settings(view, Settings::paper(1), input_dim)?)),
         Some("random") => Ok(Strategy::Random),
-        _ => Ok(Strategy::Auto),
+        _ => {
+            let active = view.texts("active").unwrap_or_default();
+            let settings = AutoSettings { screen: view.flag("screen"), active };
+            settings.check(space).map_err(|error| view.complaint("active", error.to_string()))?;
+            Ok(Strategy::Auto(settings))
+        }
     }
 }
 

@@ -51,7 +51,7 @@ fn run_of(lines: &str) -> Run {
 fn the_smallest_file_has_the_defaults() {
     let config = good(SMALLEST);
     assert_eq!((config.name.as_str(), config.direction, config.seed), ("wing", Direction::Maximize, 0));
-    assert_eq!(config.strategy, Strategy::Auto);
+    assert_eq!(config.strategy, Strategy::auto());
     assert_eq!(config.budget, Budget { evaluations: Some(10), wall_time: None, target: None });
     assert_eq!(config.run, None);
     let run = run_of("command = [\"./f\"]");
@@ -145,8 +145,8 @@ fn results_and_retries_in_short_and_in_long() {
 fn strategies_without_keys_are_those_of_the_library() {
     let of = |lines: &str| good(&with(&format!("[strategy]\n{lines}"))).strategy;
     assert_eq!(of("name = \"random\""), Strategy::Random);
-    assert_eq!(of("name = \"auto\""), Strategy::Auto);
-    assert_eq!(of(""), Strategy::Auto);
+    assert_eq!(of("name = \"auto\""), Strategy::auto());
+    assert_eq!(of(""), Strategy::auto());
     assert_eq!(of("name = \"bo\""), Strategy::Bo(Settings::bo()));
     // One input: the model cannot have more coordinates.
     assert_eq!(of("name = \"paper\""), Strategy::Paper(Settings::paper(1)));

@@ -28,7 +28,14 @@ fn study(told: u64, running: u64) -> Vec<Entry> {
         let z = (0..10).map(coordinate).collect();
         let value = coordinate(10);
         records.push(Record::Asked {
-            trial: Trial { id: TrialId(trial), embedding: 0, z, purpose: Purpose::Exploit, decision: None },
+            trial: Trial {
+                id: TrialId(trial),
+                embedding: 0,
+                z,
+                purpose: Purpose::Exploit,
+                recipe: None,
+                decision: None,
+            },
             by_hand: false,
         });
         records.push(Record::Intended { id: attempt, tag: Tag::new(&id, attempt).unwrap() });

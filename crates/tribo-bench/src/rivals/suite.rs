@@ -1,0 +1,167 @@
+//! The problems that strategies are compared on. A seed makes an instance: where the active inputs are, where the optimum
+//! was moved to, which noise is drawn.
+
+use std::sync::Arc;
+use tribo::Result;
+use tribo::problems::{self, Problem};
+use tribo::rng::Stream;
+use tribo::space::{Parameter, Point, Space, Values};
+
+/// Names of the problems, with the usual numbers of inputs.
+pub const NAMES: [&str; 18] = [
+    "hartmann6",
+    "branin",
+    "levy4",
+    "ackley10",
+    "hartmann6-rotated",
+    "direction",
+    "sphere-shifted",
+    "sphere-offset",
+    "zdt2-shifted",
+    "zdt2-offset",
+    "zdt3-shifted",
+    "zdt3-offset",
+    "hartmann6-noise1",
+    "hartmann6-noise10",
+    "integers",
+    "ackley-dense",
+    "rosenbrock-dense",
+    "levy-dense",
+];
+
+type Value = dyn Fn(&[f64]) -> f64 + Send + Sync;
+
+/// A problem with everything drawn.
+#[derive(Clone)]
+pub struct Instance {
+    /// What a study is told of it.
+    pub space: Space,
+    /// The lowest value.
+    pub optimum: f64,
+    /// The inputs that matter, if they are few; in increasing order.
+    pub active: Option<Vec<usize>>,
+    value: Arc<Value>,
+    noise_sd: f64,
+    seed: u64,
+}
+
+impl Instance {
+    /// The value without noise.
+    pub fn truth(&self, point: &Point) -> f64 {
+        let mut x = Vec::new();
+        for column in point.columns() {
+            match column {
+                Values::Float(values) => x.extend_from_slice(values),
+                Values::Int(values) => x.extend(values.iter().map(|&i| i as f64)),
+                Values::Category(values) => x.extend(values.iter().map(|&i| i as f64)),
+            }
+        }
+        (self.value)(&x)
+    }
+
+    /// What evaluation number `evaluation` measures.
+    pub fn measure(&self, point: &Point, evaluation: u64) -> f64 {
+        let truth = self.truth(point);
+        match self.noise_sd > 0.0 {
+            true => truth + self.noise_sd * Stream::new(self.seed, "noise", evaluation).normal(),
+            false => truth,
+        }
+    }
+}
+
+/// The instance of a problem with `dim` inputs.
+pub fn instance(name: &str, dim: usize, seed: u64) -> Result<Instance> {
+    let sparse = |name: &str, n: usize| -> Result<Instance> {
+        let problem = problems::by_name(name, n)?;
+        let moved = if name == "hartmann6" || name == "branin" {
+            problem
+        } else {
+            problems::shift(&problem, seed, 0.5)?
+        };
+        let mut instance = of(&problems::embed_active(&moved, dim, seed)?, seed)?;
+        instance.active = Some(problems::active_inputs(dim, n, seed));
+        Ok(instance)
+    };
+    let noisy =
+        |sd: f64| -> Result<Instance> { Ok(Instance { noise_sd: sd * 3.32237, ..sparse("hartmann6", 6)? }) };
+    let dense = |name: &str| of(&problems::shift(&problems::by_name(name, dim)?, seed, 0.5)?, seed);
+    Ok(match name {
+        "hartmann6" => sparse("hartmann6", 6)?,
+        "branin" => sparse("branin", 2)?,
+        "levy4" => sparse("levy", 4)?,
+        "ackley10" => sparse("ackley", 10)?,
+        "hartmann6-rotated" => of(&problems::rotate(&problems::by_name("hartmann6", 6)?, dim, seed)?, seed)?,
+        "direction" => direction(dim, seed)?,
+        "sphere-shifted" | "zdt2-shifted" | "zdt3-shifted" => {
+            of_sum(&name[..name.len() - 8], dim, seed, 0.0)?
+        }
+        "sphere-offset" | "zdt2-offset" | "zdt3-offset" => {
+            let offset = 0.3 * (2.0 * Stream::new(seed, "offset", 0).uniform() - 1.0);
+            of_sum(&name[..name.len() - 7], dim, seed, offset)?
+        }
+        "hartmann6-noise1" => noisy(0.01)?,
+        "hartmann6-noise10" => noisy(0.1)?,
+        "integers" => integers(dim, seed)?,
+        "ackley-dense" => dense("ackley")?,
+        "rosenbrock-dense" => dense("rosenbrock")?,
+        "levy-dense" => dense("levy")?,
+        other => {
+            let (name, known) = (other.to_owned(), NAMES.join(", "));
+            return Err(tribo::Error::UnknownProblem { name, known });
+        }
+    })
+}
+
+fn of(problem: &Problem, seed: u64) -> Result<Instance> {
+    let (space, optimum) = (crate::objective::space(problem)?, problem.optimum_value());
+    let problem = problem.clone();
+    let value = Arc::new(move |x: &[f64]| problem.evaluate(x));
+    Ok(Instance { space, optimum, active: None, value, noise_sd: 0.0, seed })
+}
+
+fn cube(dim: usize, low: f64, high: f64) -> Result<Space> {
+    Space::new(vec![Parameter::float("x", low, high).with_size(dim)])
+}
+
+/// (w·(x - s))² with random signs and sizes in w.
+fn direction(dim: usize, seed: u64) -> Result<Instance> {
+    let mut stream = Stream::new(seed, "direction", 0);
+    let w: Vec<f64> = (0..dim).map(|_| stream.normal()).collect();
+    let s: Vec<f64> = (0..dim).map(|_| 2.0 * stream.uniform() - 1.0).collect();
+    let value = Arc::new(move |x: &[f64]| {
+        let along: f64 = w.iter().zip(x).zip(&s).map(|((w, x), s)| w * (x - s)).sum();
+        along * along
+    });
+    Ok(Instance { space: cube(dim, -1.0, 1.0)?, optimum: 0.0, active: None, value, noise_sd: 0.0, seed })
+}
+
+/// The paper's functions of a sum at x - s, s uniform within a quarter of the half width, plus an offset for all inputs. The
+/// special first input of the ZDT functions, at a random place, is clipped to where the formula holds.
+fn of_sum(name: &str, dim: usize, seed: u64, offset: f64) -> Result<Instance> {
+    let problem = problems::by_name(name, dim)?;
+    let mut stream = Stream::new(seed, "shift of the sum", 0);
+    let s: Vec<f64> = (0..dim).map(|_| 0.25 * (2.0 * stream.uniform() - 1.0) + offset).collect();
+    let special = stream.below(dim);
+    let optimum = problem.optimum_value();
+    let value = Arc::new(move |x: &[f64]| {
+        let mut moved: Vec<f64> = x.iter().zip(&s).map(|(x, s)| x - s).collect();
+        moved.swap(0, special);
+        moved[0] = moved[0].clamp(-1.0, 1.0);
+        problem.evaluate(&moved)
+    });
+    Ok(Instance { space: cube(dim, -1.0, 1.0)?, optimum, active: None, value, noise_sd: 0.0, seed })
+}
+
+/// Integers in 0..=20 of which three matter: a bowl with a twist, lowest at a random point.
+fn integers(dim: usize, seed: u64) -> Result<Instance> {
+    let mut stream = Stream::new(seed, "integers", 0);
+    let active = stream.choose(dim, 3);
+    let target: Vec<f64> = (0..3).map(|_| stream.below(21) as f64).collect();
+    let (places, at) = (active.clone(), target);
+    let value = Arc::new(move |x: &[f64]| {
+        let t: Vec<f64> = (0..3).map(|k| (x[places[k]] - at[k]) / 10.0).collect();
+        t[0] * t[0] + 2.0 * t[1] * t[1] + 0.5 * t[2] * t[2] + 0.5 * t[0] * t[1]
+    });
+    let space = Space::new(vec![Parameter::int("n", 0, 20).with_size(dim)])?;
+    Ok(Instance { space, optimum: 0.0, active: Some(active), value, noise_sd: 0.0, seed })
+}

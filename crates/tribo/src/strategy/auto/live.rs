@@ -1,0 +1,33 @@
+//! The space that is optimised now: the inputs named so far, all of them, or bins.
+//!
+//! An `Arm` does the work, in the coordinates of those inputs. It is given every result that lies in its space: points in
+//! general position serve whatever inputs are named, since the idle ones do not matter. Probes, which lie a tiny step from
+//! their base, tell a model about ripples and not about the trend, and stay out.
+
+use super::super::arm::Arm;
+use super::super::settings::Settings;
+use crate::embed::{Embedding, Kind};
+use crate::error::Result;
+
+/// A space and its optimiser.
+pub(super) struct Live {
+    pub(super) space: LiveSpace,
+    pub(super) arm: Arm,
+}
+
+/// Which space.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LiveSpace {
+    /// These inputs, in increasing order; the others as in the incumbent.
+    Inputs(Vec<usize>),
+    /// Common moves of bins of inputs.
+    Bins(usize),
+}
+
+impl Live {
+    /// An optimiser of `dim` coordinates; `number` counts those of the study.
+    pub(super) fn new(space: LiveSpace, dim: usize, seed: u64, number: u64) -> Result<Live> {
+        let embedding = Embedding::new(Kind::Identity, dim, seed, number)?;
+        Ok(Live { space, arm: Arm::new(embedding, Settings::bo(), seed, number)? })
+    }
+}

@@ -1,0 +1,512 @@
+//! `auto`: find the inputs that matter, then optimise them.
+//!
+//! Up to 40 inputs it is `bo`. Above, it is a machine of a few phases, each in its own file:
+//!
+//! ```text
+//! start ── noise ──> screen ──> optimise <──> rest check ──> screen the others
+//!                      │  └ one slope ──> line ──> screen, sum kept ──┐
+//!                      └──── dense ──> bins or all inputs             └──> optimise
+//! ```
+//!
+//! - `start`: the centre, two corners, a Latin hypercube in all inputs, and one probe that shows the noise.
+//! - `screen`: coded moves of groups of inputs name the active ones, some five evaluations each, whatever D is.
+//! - `line`: all inputs answer alike, so they are moved together first.
+//! - `live`: a Gaussian process over the inputs named.
+//!
+//! The machine changes by events alone, a trial asked, an outcome told; what it would propose next is a function of its
+//! state. So it is restored by running the events again: tests are cheap to repeat, and what is not, the model's
+//! proposals, is in the records.
+
+mod group;
+mod line;
+mod live;
+mod pick;
+mod points;
+mod rounds;
+mod screen;
+mod start;
+
+pub use pick::looks_at_budget;
+pub(super) use pick::{budget, inputs_of, pick};
+
+use super::arm::Proposal;
+use super::insight::{ActiveInput, Evidence, Fact, Finding, Insight, Verdict};
+use super::proposal::For;
+use crate::error::{Error, RestoreFault, Result};
+use crate::space::Space;
+use crate::surrogate::watch::Watch;
+use crate::trial::{Purpose, Recipe, Trial, TrialId};
+use line::Line;
+use live::{Live, LiveSpace};
+use points::Points;
+use screen::{Round, Surroundings, Test};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Evaluations between two rest checks.
+const REST_EVERY: usize = 30;
+
+/// The strategy's state.
+pub(super) struct Auto {
+    points: Points,
+    seed: u64,
+    budget: usize,
+    phase: Phase,
+    /// Jobs waiting to be asked.
+    queue: VecDeque<Job>,
+    pending: BTreeMap<u64, Pending>,
+    /// Measured trials in the order told: id, value, whether a model may see it.
+    results: Vec<Measured>,
+    /// Position of the lowest in `results`.
+    best: Option<usize>,
+    start: start::Start,
+    noise: start::Noise,
+    round: Option<(usize, Round)>,
+    line: Option<LineSearch>,
+    /// Whether the line was searched: once per study.
+    lined: bool,
+    /// Results before this one are of another sum and stay out of the model.
+    data_from: usize,
+    named: Vec<ActiveInput>,
+    bins: bool,
+    /// The point that bins depart from.
+    bin_base: TrialId,
+    whole: bool,
+    live: Option<Live>,
+    n_live: u64,
+    /// Workers, as far as they were seen: most trials pending at once.
+    workers: usize,
+    /// Tests of all rounds.
+    n_tests: usize,
+    rest_at: usize,
+    /// Large steps were tried.
+    far_tried: bool,
+    /// Inputs that the last rest check found idle.
+    n_idle: usize,
+    findings: Vec<Finding>,
+    /// Whether the user said which inputs matter.
+    is_given: bool,
+}
+
+/// A measured trial.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    id: TrialId,
+    value: f64,
+    in_model: bool,
+}
+
+/// What the machine is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Start,
+    /// For repeats and points that tell how noisy the values are.
+    Wait,
+    /// For the noise at the bottom of the line.
+    Bottom,
+    Screen,
+    Line,
+    Optimise,
+}
+
+/// A trial to be asked.
+#[derive(Debug, Clone)]
+struct Job {
+    recipe: Recipe,
+    z: Vec<f64>,
+    task: Task,
+}
+
+/// What the answer is for.
+#[derive(Debug, Clone)]
+enum Task {
+    /// Nothing but data.
+    Point,
+    /// The start: counts, and may be one of the pair that shows the noise.
+    Start { pair: bool },
+    /// A repeat of the point of slot number ...
+    Repeat(usize),
+    /// More points, in search of one that stands out.
+    More,
+    /// A test of a round.
+    Test(usize, Test),
+    /// The idle inputs moved; the value there was ...
+    Rest(f64),
+    /// A step along the line.
+    Line(f64),
+    /// Noise at the bottom of the line, where the value is ...
+    Bottom(f64),
+    /// The optimiser's own.
+    Search,
+}
+
+struct Pending {
+    task: Task,
+    in_model: bool,
+}
+
+struct LineSearch {
+    base: TrialId,
+    line: Line,
+}
+
+/// What is asked next.
+enum Next {
+    Job,
+    Test,
+    Uniform,
+    Search,
+}
+
+/// A proposal of the machine.
+pub(super) struct Made {
+    pub(super) recipe: Recipe,
+    pub(super) z: Vec<f64>,
+    pub(super) purpose: Purpose,
+    pub(super) proposal: Option<Proposal>,
+}
+
+impl Auto {
+    /// A machine for a space; the inputs that matter can be `given`.
+    pub(super) fn new(space: &Space, evaluations: usize, seed: u64, given: Vec<usize>) -> Result<Auto> {
+        let mut auto = Auto {
+            points: Points::new(space, seed),
+            seed,
+            budget: evaluations,
+            phase: Phase::Start,
+            queue: VecDeque::new(),
+            pending: BTreeMap::new(),
+            results: vec![],
+            best: None,
+            start: start::Start::default(),
+            noise: start::Noise::default(),
+            round: None,
+            line: None,
+            lined: false,
+            data_from: 0,
+            named: vec![],
+            bins: false,
+            bin_base: start::CENTRE,
+            whole: false,
+            live: None,
+            n_live: 0,
+            workers: 1,
+            n_tests: 0,
+            rest_at: 0,
+            far_tried: false,
+            n_idle: 0,
+            findings: vec![],
+            is_given: !given.is_empty(),
+        };
+        auto.queue_start();
+        auto.take_given(given)?;
+        Ok(auto)
+    }
+
+    fn found(&mut self, fact: Fact) {
+        self.findings.push(Finding { results: self.results.len(), fact });
+    }
+
+    /// What is known so far. `sign` is that of the user's values.
+    pub(super) fn insight(&self, sign: f64) -> Insight {
+        let turned = |named: &ActiveInput| {
+            let evidence =
+                named.evidence.map(|evidence| Evidence { effect: sign * evidence.effect, ..evidence });
+            ActiveInput { evidence, ..named.clone() }
+        };
+        let mut active: Vec<ActiveInput> = self.named.iter().map(turned).collect();
+        let strength = |input: &ActiveInput| input.evidence.map_or(0.0, |evidence| evidence.effect.abs());
+        active.sort_by(|a, b| strength(b).total_cmp(&strength(a)).then(a.input.cmp(&b.input)));
+        let verdict = match (self.bins || self.whole, self.named.is_empty()) {
+            (true, _) => Verdict::Dense,
+            (false, false) if self.phase == Phase::Optimise => Verdict::Sparse,
+            _ => Verdict::Open,
+        };
+        let findings = self.findings.iter().map(|finding| {
+            let fact = match &finding.fact {
+                Fact::Named(named) => Fact::Named(turned(named)),
+                Fact::Line { value } => Fact::Line { value: sign * value },
+                Fact::Rest { inputs, change, threshold } => {
+                    Fact::Rest { inputs: *inputs, change: sign * change, threshold: *threshold }
+                }
+                other => other.clone(),
+            };
+            Finding { fact, ..finding.clone() }
+        });
+        Insight {
+            doing: self.doing(),
+            verdict,
+            n_inputs: self.points.n_inputs(),
+            active,
+            n_idle: self.n_idle,
+            noise_sd: (self.noise.step > 0.0).then_some(self.noise.sigma),
+            findings: findings.collect(),
+        }
+    }
+
+    fn doing(&self) -> String {
+        let n = self.points.n_inputs();
+        match self.phase {
+            Phase::Start => format!("looking at {n} inputs: first points, and how noisy the values are"),
+            Phase::Wait => "measuring the noise: values of one point differ".to_owned(),
+            Phase::Screen => {
+                format!("screening: which of {n} inputs change the value? {} so far", self.named.len())
+            }
+            Phase::Line | Phase::Bottom => "all inputs act alike: searching along them together".to_owned(),
+            Phase::Optimise if self.bins => {
+                format!("searching in {} bins of inputs: too many matter", start::BINS)
+            }
+            Phase::Optimise if self.whole => format!("searching in all {n} inputs: too many matter"),
+            Phase::Optimise => format!("optimising the {} inputs that matter", self.named.len()),
+        }
+    }
+
+    /// Coordinates of all inputs of a trial.
+    pub(super) fn unit(&self, id: TrialId, recipe: &Recipe, z: &[f64]) -> Vec<f64> {
+        let all: Vec<usize> = (0..self.points.n_inputs()).collect();
+        self.points.made_of(id, recipe, z, &all)
+    }
+
+    fn next(&self) -> Next {
+        if !self.queue.is_empty() {
+            return Next::Job;
+        }
+        if self.round.as_ref().is_some_and(|(_, round)| round.next().is_some()) {
+            return Next::Test;
+        }
+        if self.live.is_some() { Next::Search } else { Next::Uniform }
+    }
+
+    /// What would be asked now as trial `id`. Changes nothing but what can be made again.
+    pub(super) fn propose(&mut self, id: TrialId, n_asked: usize, watch: &dyn Watch) -> Result<Made> {
+        Ok(match self.next() {
+            Next::Search => {
+                let Some(live) = &mut self.live else { return Err(Error::Empty { what: "live inputs" }) };
+                let purpose = Purpose::Exploit;
+                let proposal = live.arm.propose(For { id: id.0, n_asked, purpose }, watch)?;
+                let (recipe, z) = (self.live_recipe()?, proposal.u.clone());
+                Made { recipe, z, purpose, proposal: Some(proposal) }
+            }
+            _ => {
+                let job = self.planned();
+                let purpose = purpose(&job);
+                Made { recipe: job.recipe, z: job.z, purpose, proposal: None }
+            }
+        })
+    }
+
+    /// How a point of the live space is made into one of all inputs.
+    fn live_recipe(&self) -> Result<Recipe> {
+        let empty = Error::Empty { what: "results of the study" };
+        let Some(live) = &self.live else { return Err(empty) };
+        match &live.space {
+            LiveSpace::Bins(_) => Ok(Recipe::Bins { base: self.bin_base }),
+            LiveSpace::Inputs(inputs) => {
+                let best = self.best.map(|at| self.results[at].id).ok_or(empty)?;
+                // Not a chain of them: what the incumbent itself set is set anew.
+                let base = match self.points.recipe(best) {
+                    Some(Recipe::Set { base, inputs: set })
+                        if set.iter().all(|input| inputs.binary_search(input).is_ok()) =>
+                    {
+                        *base
+                    }
+                    _ => best,
+                };
+                Ok(Recipe::Set { base, inputs: inputs.clone() })
+            }
+        }
+    }
+
+    /// The job at the head, a test as a job, or a uniform point.
+    fn planned(&self) -> Job {
+        if let Some(job) = self.queue.front() {
+            return job.clone();
+        }
+        if let Some((number, round)) = &self.round
+            && let Some(test) = round.next()
+        {
+            let recipe = Recipe::Move {
+                round: *number,
+                parts: test.group.0.clone(),
+                chunk: test.chunk,
+                step: round.step * test.part,
+            };
+            return Job { recipe, z: vec![], task: Task::Test(*number, test.clone()) };
+        }
+        Job { recipe: Recipe::Uniform, z: vec![], task: Task::Point }
+    }
+
+    /// Takes note of a trial asked by [`Auto::propose`] just before.
+    pub(super) fn asked(&mut self, trial: &Trial) {
+        let search = matches!(self.next(), Next::Search);
+        if search && let Some(live) = &mut self.live {
+            live.arm.asked(trial, trial.z.clone());
+        }
+        self.note(trial, search);
+    }
+
+    /// Takes note of a trial asked by an earlier process; refuses one that this machine would not have asked.
+    pub(super) fn restored(&mut self, trial: &Trial) -> Result<()> {
+        let search = matches!(self.next(), Next::Search);
+        let fault = |fault| Err(Error::Restore { id: trial.id.0, fault });
+        if search {
+            if trial.recipe.as_ref() != Some(&self.live_recipe()?) {
+                return fault(RestoreFault::Recipe);
+            }
+            if let Some(live) = &mut self.live {
+                let (expected, found) = (live.arm.embedding().model_dim(), trial.z.len());
+                if expected != found {
+                    return fault(RestoreFault::Length { what: "z", expected, found });
+                }
+                live.arm.restored(trial, trial.z.clone())?;
+            }
+        } else {
+            let job = self.planned();
+            if trial.recipe.as_ref() != Some(&job.recipe) || trial.z != job.z {
+                return fault(RestoreFault::Recipe);
+            }
+        }
+        self.note(trial, search);
+        Ok(())
+    }
+
+    fn note(&mut self, trial: &Trial, search: bool) {
+        let recipe = trial.recipe.clone().unwrap_or(Recipe::Uniform);
+        let task = match search {
+            true => Task::Search,
+            false => {
+                let job = self.planned();
+                if self.queue.pop_front().is_none()
+                    && let Some((_, round)) = &mut self.round
+                {
+                    round.take();
+                }
+                job.task
+            }
+        };
+        let in_model = self.is_in_model(&recipe);
+        self.points.note(trial.id, recipe, trial.z.clone());
+        if !search
+            && let Some(u) = self.live_coordinates(trial.id, in_model)
+            && let Some(live) = &mut self.live
+        {
+            live.arm.expect(trial.id.0, u);
+        }
+        let ended = trial.decision.as_ref().is_some_and(|decision| decision.ended.is_some());
+        self.pending.insert(trial.id.0, Pending { task, in_model });
+        self.workers = self.workers.max(self.pending.len());
+        if ended && self.results.len() >= self.rest_at + REST_EVERY {
+            self.queue_rest();
+        }
+    }
+
+    /// Whether a model may see results of such points.
+    fn is_in_model(&self, recipe: &Recipe) -> bool {
+        match recipe {
+            Recipe::Move { step, .. } => *step >= 0.1,
+            Recipe::Jitter { .. } => self.noise.noisy,
+            _ => true,
+        }
+    }
+
+    /// Coordinates in the live space, if the point is in it.
+    fn live_coordinates(&self, id: TrialId, in_model: bool) -> Option<Vec<f64>> {
+        match &self.live.as_ref()?.space {
+            LiveSpace::Inputs(inputs) => in_model.then(|| self.points.of(id, inputs)),
+            LiveSpace::Bins(count) => match self.points.recipe(id)? {
+                Recipe::Bins { .. } => Some(self.points.z(id).to_vec()),
+                _ => self.common_shift(id).map(|shift| vec![0.5 + shift; *count]),
+            },
+        }
+    }
+
+    /// Takes note of an outcome: a value, or none.
+    pub(super) fn told(&mut self, id: TrialId, value: Option<f64>) -> Result<()> {
+        let Some(Pending { task, in_model }) = self.pending.remove(&id.0) else { return Ok(()) };
+        if let Some(value) = value {
+            self.results.push(Measured { id, value, in_model });
+            let at = self.results.len() - 1;
+            if self.best.is_none_or(|best| value < self.results[best].value) {
+                self.best = Some(at);
+            }
+        }
+        if let Some(live) = &mut self.live {
+            live.arm.told(id.0, value);
+        }
+        self.answered(id, task, value)?;
+        self.settle()
+    }
+
+    fn answered(&mut self, id: TrialId, task: Task, value: Option<f64>) -> Result<()> {
+        match task {
+            Task::Point | Task::Search => {}
+            Task::Start { pair } => self.start_told(id, pair, value),
+            Task::Repeat(slot) => self.repeat_told(slot, value),
+            Task::More => self.more_told(),
+            Task::Test(number, test) => self.test_told(number, test, value),
+            Task::Rest(before) => self.rest_told(before, value)?,
+            Task::Line(t) => self.line_told(t, value)?,
+            Task::Bottom(before) => self.bottom_told(before, value)?,
+        }
+        Ok(())
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        Surroundings { sigma: self.noise.sigma, workers: self.workers, budget: self.budget }
+    }
+
+    /// Makes the live space what it should be: the inputs named so far.
+    fn refresh_live(&mut self) -> Result<()> {
+        let space = if self.bins {
+            LiveSpace::Bins(start::BINS)
+        } else if self.whole {
+            LiveSpace::Inputs((0..self.points.n_inputs()).collect())
+        } else if self.named.is_empty() {
+            return Ok(());
+        } else {
+            let mut inputs: Vec<usize> = self.named.iter().map(|named| named.input).collect();
+            inputs.sort_unstable();
+            LiveSpace::Inputs(inputs)
+        };
+        if self.live.as_ref().is_some_and(|live| live.space == space) {
+            return Ok(());
+        }
+        let dim = match &space {
+            LiveSpace::Bins(count) => *count,
+            LiveSpace::Inputs(inputs) => self.points.width(inputs),
+        };
+        self.live = Some(Live::new(space, dim, self.seed, self.n_live)?);
+        self.n_live += 1;
+        self.feed_live();
+        Ok(())
+    }
+
+    /// Gives the optimiser all that is known and pending in its space.
+    fn feed_live(&mut self) {
+        let results = self.results[self.data_from.min(self.results.len())..].to_vec();
+        for Measured { id, value, in_model } in results {
+            let best = self.best.is_some_and(|at| self.results[at].id == id);
+            if let Some(u) = self.live_coordinates(id, in_model || best)
+                && let Some(live) = &mut self.live
+            {
+                live.arm.expect(id.0, u);
+                live.arm.told(id.0, Some(value));
+            }
+        }
+        let pending: Vec<(u64, bool)> = self.pending.iter().map(|(&id, p)| (id, p.in_model)).collect();
+        for (id, in_model) in pending {
+            if let Some(u) = self.live_coordinates(TrialId(id), in_model)
+                && let Some(live) = &mut self.live
+            {
+                live.arm.expect(id, u);
+            }
+        }
+    }
+}
+
+fn purpose(job: &Job) -> Purpose {
+    match (&job.task, &job.recipe) {
+        (Task::Start { pair: false }, _) | (_, Recipe::Bins { .. }) => Purpose::Initial,
+        (Task::Point | Task::More, _) => Purpose::Explore,
+        _ => Purpose::Probe,
+    }
+}

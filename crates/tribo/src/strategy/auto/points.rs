@@ -1,0 +1,353 @@
+//! Points made from recipes: all inputs of one trial, or a few inputs of many.
+//!
+//! Every random number is a function of the seed, a name and a coordinate, so the value of one input costs nothing more
+//! than itself, and a point of a million coordinates is never kept. Inputs that are integers or categories are put where
+//! the evaluation sees them.
+
+use crate::rng::{Stream, bits_at, uniform_at};
+use crate::space::{Input, Space};
+use crate::trial::{Recipe, TrialId};
+use std::collections::BTreeMap;
+
+/// How far a noise probe moves every coordinate.
+const JITTER: f64 = 1e-8;
+/// Not in the round.
+const ABSENT: u32 = u32::MAX;
+
+/// What makes points: the space, the seed, and the rounds of screening so far.
+pub(super) struct Points {
+    space: Space,
+    /// The inputs; None where input j is coordinate j and takes every value.
+    inputs: Option<Vec<Input>>,
+    seed: u64,
+    rounds: Vec<RoundMap>,
+    /// Bin of every input, once there are bins.
+    bins: Vec<u32>,
+    made: BTreeMap<u64, (Recipe, Vec<f64>)>,
+}
+
+/// What a round of screening moves, and which way.
+pub(super) struct RoundMap {
+    pub(super) base: TrialId,
+    /// The inputs of the round in random order.
+    pub(super) order: Vec<u32>,
+    /// Where in the order an input is.
+    place: Vec<u32>,
+    pub(super) moves: Moves,
+}
+
+/// Which way inputs move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moves {
+    /// Up, or down where up leaves the cube.
+    Inside,
+    /// Towards the far side; categories to the next.
+    Far,
+    /// Up and down in turn, so that the sum over the group stays; what is left of it is spread over all coordinates.
+    SumKept,
+}
+
+impl RoundMap {
+    pub(super) fn new(base: TrialId, order: Vec<u32>, n_inputs: usize, moves: Moves) -> RoundMap {
+        let mut place = vec![ABSENT; n_inputs];
+        for (index, &input) in order.iter().enumerate() {
+            place[input as usize] = index as u32;
+        }
+        RoundMap { base, order, place, moves }
+    }
+
+    /// The part of the step that an input takes, without its sign; 0 if it is not in the group.
+    fn weight(&self, input: usize, parts: &[(usize, usize)], chunk: Option<usize>) -> f64 {
+        let place = self.place[input];
+        if place == ABSENT {
+            return 0.0;
+        }
+        let place = place as usize;
+        let mut rank = 0;
+        for &(start, end) in parts {
+            if (start..end).contains(&place) {
+                rank += place - start;
+                let Some(chunk) = chunk else { return 1.0 };
+                let m: usize = parts.iter().map(|(start, end)| end - start).sum();
+                return (rank / chunk + 1) as f64 / m.div_ceil(chunk) as f64;
+            }
+            rank += end - start;
+        }
+        0.0
+    }
+
+    /// The sum of all signed steps of a group whose signs alternate.
+    fn sum(&self, parts: &[(usize, usize)], chunk: Option<usize>, step: f64) -> f64 {
+        let places = parts.iter().flat_map(|&(start, end)| start..end);
+        places
+            .map(|place| {
+                let weight = self.weight(self.order[place] as usize, parts, chunk);
+                alternating(place) * step * weight
+            })
+            .sum()
+    }
+}
+
+fn alternating(place: usize) -> f64 {
+    if place.is_multiple_of(2) { 1.0 } else { -1.0 }
+}
+
+impl Points {
+    pub(super) fn new(space: &Space, seed: u64) -> Points {
+        let plain = space.n_inputs() == space.dim()
+            && space.parameters().iter().all(|p| matches!(p.kind(), crate::space::Kind::Float { .. }));
+        let inputs = (!plain).then(|| space.inputs().collect());
+        Points { space: space.clone(), inputs, seed, rounds: vec![], bins: vec![], made: BTreeMap::new() }
+    }
+
+    pub(super) fn n_inputs(&self) -> usize {
+        self.space.n_inputs()
+    }
+
+    /// Number of coordinates of the cube.
+    pub(super) fn dim(&self) -> usize {
+        self.space.dim()
+    }
+
+    pub(super) fn name(&self, input: usize) -> String {
+        self.space.input_name(self.span(input).0).unwrap_or_default()
+    }
+
+    pub(super) fn is_discrete(&self, input: usize) -> bool {
+        self.inputs.as_ref().is_some_and(|inputs| inputs[input].is_discrete)
+    }
+
+    /// First coordinate and number of coordinates.
+    fn span(&self, input: usize) -> (usize, usize) {
+        match &self.inputs {
+            None => (input, 1),
+            Some(inputs) => (inputs[input].coordinates.start, inputs[input].coordinates.len()),
+        }
+    }
+
+    /// Coordinates of these inputs.
+    pub(super) fn width(&self, inputs: &[usize]) -> usize {
+        inputs.iter().map(|&input| self.span(input).1).sum()
+    }
+
+    pub(super) fn add_round(&mut self, map: RoundMap) -> usize {
+        self.rounds.push(map);
+        self.rounds.len() - 1
+    }
+
+    pub(super) fn round(&self, number: usize) -> &RoundMap {
+        &self.rounds[number]
+    }
+
+    pub(super) fn n_rounds(&self) -> usize {
+        self.rounds.len()
+    }
+
+    /// Puts every input into one of `count` equal bins at random.
+    pub(super) fn make_bins(&mut self, count: usize) {
+        let mut bins: Vec<u32> = (0..self.n_inputs()).map(|input| (input % count) as u32).collect();
+        Stream::new(self.seed, "bins", 0).shuffle(&mut bins);
+        self.bins = bins;
+    }
+
+    /// Takes note of how a trial was made.
+    pub(super) fn note(&mut self, id: TrialId, recipe: Recipe, z: Vec<f64>) {
+        self.made.insert(id.0, (recipe, z));
+    }
+
+    pub(super) fn recipe(&self, id: TrialId) -> Option<&Recipe> {
+        self.made.get(&id.0).map(|(recipe, _)| recipe)
+    }
+
+    /// The z of a trial.
+    pub(super) fn z(&self, id: TrialId) -> &[f64] {
+        self.made.get(&id.0).map_or(&[], |(_, z)| z)
+    }
+
+    /// Coordinates of some inputs of a trial that was noted.
+    pub(super) fn of(&self, id: TrialId, inputs: &[usize]) -> Vec<f64> {
+        match self.made.get(&id.0) {
+            Some((recipe, z)) => self.made_of(id, recipe, z, inputs),
+            None => vec![0.5; self.width(inputs)],
+        }
+    }
+
+    /// Coordinates of some inputs of a point that is made like this.
+    pub(super) fn made_of(&self, id: TrialId, recipe: &Recipe, z: &[f64], inputs: &[usize]) -> Vec<f64> {
+        let width = self.width(inputs);
+        let mut out = match recipe {
+            Recipe::Centre => vec![0.5; width],
+            Recipe::Low => vec![0.0; width],
+            Recipe::High => vec![1.0; width],
+            Recipe::Latin { batch, count, row } => {
+                let key = Stream::new(self.seed, "latin rows", *batch as u64).bits();
+                self.each(inputs, |coordinate| latin(key, coordinate, *count, *row))
+            }
+            Recipe::Uniform => self.uniform(id, inputs),
+            Recipe::Jitter { base, balanced } => {
+                let key = Stream::new(self.seed, "jitter", id.0).bits();
+                let sign = |coordinate: usize| {
+                    let (word, flip) = match balanced {
+                        true => (bits_at(key, coordinate as u64 / 2), coordinate % 2 == 1),
+                        false => (bits_at(key, coordinate as u64), false),
+                    };
+                    let alone = *balanced && coordinate + 1 == self.dim() && coordinate.is_multiple_of(2);
+                    if alone {
+                        0.0
+                    } else if (word & 1 == 1) != flip {
+                        1.0
+                    } else {
+                        -1.0
+                    }
+                };
+                let moves = self.each(inputs, sign);
+                let mut out = self.of(*base, inputs);
+                out.iter_mut().zip(moves).for_each(|(u, sign)| *u = (*u + JITTER * sign).clamp(0.0, 1.0));
+                out
+            }
+            Recipe::Move { round, parts, chunk, step } => {
+                self.moved(&self.rounds[*round], parts, *chunk, *step, inputs)
+            }
+            Recipe::Set { base, inputs: set } => {
+                let mut out = self.of(*base, inputs);
+                let (mut at, mut from) = (0, 0);
+                let mut next = set.iter().peekable();
+                for &input in inputs {
+                    let width = self.span(input).1;
+                    while let Some(&&other) = next.peek()
+                        && other < input
+                    {
+                        from += self.span(other).1;
+                        next.next();
+                    }
+                    if next.peek() == Some(&&input) {
+                        out[at..at + width].copy_from_slice(&z[from..from + width]);
+                    }
+                    at += width;
+                }
+                out
+            }
+            Recipe::Others { base, kept } => {
+                let mut out = self.uniform(id, inputs);
+                let stays = self.of(*base, inputs);
+                let mut at = 0;
+                for &input in inputs {
+                    let width = self.span(input).1;
+                    if kept.binary_search(&input).is_ok() {
+                        out[at..at + width].copy_from_slice(&stays[at..at + width]);
+                    }
+                    at += width;
+                }
+                out
+            }
+            Recipe::Line { base, shift } => {
+                let mut out = self.of(*base, inputs);
+                out.iter_mut().for_each(|u| *u = (*u + shift).clamp(0.0, 1.0));
+                out
+            }
+            Recipe::Bins { base } => {
+                let mut out = self.of(*base, inputs);
+                let mut at = 0;
+                for &input in inputs {
+                    let width = self.span(input).1;
+                    let shift = z[self.bins[input] as usize] - 0.5;
+                    out[at..at + width].iter_mut().for_each(|u| *u = (*u + shift).clamp(0.0, 1.0));
+                    at += width;
+                }
+                out
+            }
+        };
+        if let Some(table) = &self.inputs {
+            let mut at = 0;
+            for &input in inputs {
+                let Input { coordinates, is_discrete } = &table[input];
+                if *is_discrete {
+                    self.space.snap_input(coordinates.start, &mut out[at..at + coordinates.len()]);
+                }
+                at += coordinates.len();
+            }
+        }
+        out
+    }
+
+    fn each(&self, inputs: &[usize], value: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut out = Vec::with_capacity(inputs.len());
+        for &input in inputs {
+            let (first, width) = self.span(input);
+            (first..first + width).for_each(|coordinate| out.push(value(coordinate)));
+        }
+        out
+    }
+
+    fn uniform(&self, id: TrialId, inputs: &[usize]) -> Vec<f64> {
+        let key = Stream::new(self.seed, "uniform point", id.0).bits();
+        self.each(inputs, |coordinate| uniform_at(key, coordinate as u64))
+    }
+
+    fn moved(
+        &self,
+        map: &RoundMap,
+        parts: &[(usize, usize)],
+        chunk: Option<usize>,
+        step: f64,
+        inputs: &[usize],
+    ) -> Vec<f64> {
+        let mut out = self.of(map.base, inputs);
+        let spread = match map.moves {
+            Moves::SumKept => map.sum(parts, chunk, step) / self.dim() as f64,
+            Moves::Inside | Moves::Far => 0.0,
+        };
+        let mut at = 0;
+        for &input in inputs {
+            let (_, width) = self.span(input);
+            let coordinates = &mut out[at..at + width];
+            at += width;
+            let weight = map.weight(input, parts, chunk);
+            if weight == 0.0 && spread == 0.0 {
+                continue;
+            }
+            if width > 1 {
+                // Categories have no small steps: another one wins.
+                let winner =
+                    (0..width).fold(0, |best, k| if coordinates[k] > coordinates[best] { k } else { best });
+                coordinates.fill(0.0);
+                coordinates[(winner + 1) % width] = 1.0;
+                continue;
+            }
+            let u = coordinates[0];
+            let sign = match map.moves {
+                Moves::Inside => {
+                    if u + step > 1.0 {
+                        -1.0
+                    } else {
+                        1.0
+                    }
+                }
+                Moves::Far => {
+                    if u < 0.5 {
+                        1.0
+                    } else {
+                        -1.0
+                    }
+                }
+                Moves::SumKept => match map.place[input] {
+                    ABSENT => 0.0,
+                    place => alternating(place as usize),
+                },
+            };
+            coordinates[0] = (u + sign * step * weight - spread).clamp(0.0, 1.0);
+        }
+        out
+    }
+}
+
+/// Row `row` of a Latin hypercube of `count` rows in one coordinate: each column is a random order of its own.
+fn latin(key: u64, coordinate: usize, count: usize, row: usize) -> f64 {
+    let column = bits_at(key, coordinate as u64);
+    let mut cells: Vec<usize> = (0..count).collect();
+    for i in (1..count).rev() {
+        let j = ((u128::from(bits_at(column, i as u64)) * (i + 1) as u128) >> 64) as usize;
+        cells.swap(i, j);
+    }
+    (cells[row] as f64 + uniform_at(column, (count + row) as u64)) / count as f64
+}

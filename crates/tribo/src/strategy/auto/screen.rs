@@ -1,0 +1,538 @@
+//! One round of screening: which inputs does the value answer to, from one base point?
+//!
+//! Inputs are cut into a few groups, and all inputs of a group move by one step. A group that answers is *open*. With
+//! small steps answers add up, and that is used twice. If one input of the group does it all, a second test, in which
+//! chunks move by 1/n, 2/n, ..., 1 of the step, names its chunk by the ratio of the two answers; a third proves it. And
+//! what the rest of the group would answer is a subtraction. A ratio that names no chunk means two or more inputs: the
+//! group is halved. With large steps (noise, integers, plateaus) nothing adds up, and groups are halved by significance.
+//!
+//! The round asks questions and is told answers; which trials these are is not its business. A question whose
+//! evaluation breaks is asked again with half the step, and given up after that: the group is cut instead.
+
+use super::group::Group;
+use std::collections::VecDeque;
+
+/// A verified chunk must explain all but this part of its group.
+const UNEXPLAINED: f64 = 0.05;
+/// Error of an answer from the curvature, as a part of it and in steps: assumed.
+pub(super) const CURVATURE: f64 = 2.5;
+/// Groups that answer less than this part of the strongest wait until optimisation has begun.
+const WEAK: f64 = 0.02;
+/// Splits of weak groups in vain, after which they are given up.
+const VAIN_SPLITS: usize = 4;
+/// Code levels of a round that keeps the sum.
+const SUM_LEVELS: usize = 32;
+/// Workers from which tests are asked ahead of need.
+const MANY: usize = 8;
+
+/// A question: the value with this group moved.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Test {
+    pub(super) group: Group,
+    pub(super) chunk: Option<usize>,
+    /// Part of the round's step, halved after a failure.
+    pub(super) part: f64,
+    about: About,
+}
+
+/// What the answer is for.
+#[derive(Debug, Clone, PartialEq)]
+enum About {
+    /// The whole of group number ...
+    Whole(usize),
+    /// The code of group number ..., read at once.
+    Code(usize),
+    /// The code, asked ahead.
+    CodeAhead(usize),
+    /// The chunk of a group that its code names.
+    Chunk(usize),
+    /// The first half of a group.
+    Half(usize),
+    /// The second half, where nothing can be inferred.
+    SecondHalf,
+}
+
+/// A group and what is known of it.
+#[derive(Debug, Clone)]
+struct Known {
+    group: Group,
+    answer: Option<f64>,
+    /// Whether the answer is a difference of others.
+    is_inferred: bool,
+    /// Chunk size and answer of a coded test asked ahead.
+    code: Option<(usize, f64)>,
+}
+
+/// An input that was found to matter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Found {
+    /// Its place in the round's order.
+    pub(super) place: usize,
+    /// What it answered.
+    pub(super) answer: f64,
+    /// What an idle input would answer at most.
+    pub(super) threshold: f64,
+}
+
+/// How the round goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// Tests are under way or waiting.
+    Going,
+    /// All that can be told is told; weak groups may be left.
+    Done,
+    /// All groups answer alike, by their size: one direction of all inputs.
+    Uniform,
+    /// Too many inputs answer to name them.
+    Dense,
+}
+
+/// What the round has to know from outside.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Surroundings {
+    /// Standard deviation of a value.
+    pub(super) sigma: f64,
+    /// Workers, as far as they were seen.
+    pub(super) workers: usize,
+    /// Evaluations of the study.
+    pub(super) budget: usize,
+}
+
+/// A round.
+pub(super) struct Round {
+    /// How far inputs move.
+    pub(super) step: f64,
+    /// Value at the base.
+    pub(super) base_value: f64,
+    large: bool,
+    sum_kept: bool,
+    known: Vec<Known>,
+    n_first: usize,
+    open: Vec<usize>,
+    tests: VecDeque<Test>,
+    /// Tests asked and not answered.
+    busy: usize,
+    /// Groups found idle.
+    dead: usize,
+    /// Shares of the weaker half in all splits.
+    splits: Vec<f64>,
+    n_found: usize,
+    found: Vec<Found>,
+    /// Tests so far.
+    pub(super) n_tests: usize,
+    /// Splits and inputs found when weak groups began to wait.
+    late: Option<(usize, usize)>,
+    around: Surroundings,
+}
+
+impl Round {
+    /// A round over `n` inputs.
+    pub(super) fn new(
+        n: usize,
+        step: f64,
+        base_value: f64,
+        large: bool,
+        sum_kept: bool,
+        around: Surroundings,
+    ) -> Round {
+        let mut round = Round {
+            step,
+            base_value,
+            large,
+            sum_kept,
+            known: vec![],
+            n_first: 0,
+            open: vec![],
+            tests: VecDeque::new(),
+            busy: 0,
+            dead: 0,
+            splits: vec![],
+            n_found: 0,
+            found: vec![],
+            n_tests: 0,
+            late: None,
+            around,
+        };
+        let count = if around.workers >= MANY { 16 } else { 8 };
+        let groups = Group::range(0, n).split(count);
+        for group in groups {
+            let index = round.learn(group, None, false);
+            round.ask_whole(index);
+        }
+        round.n_first = round.known.len();
+        if round.many() {
+            for index in 0..round.n_first {
+                let m = round.known[index].group.len();
+                if m >= 4 {
+                    let chunk = round.chunk(m, CURVATURE * step);
+                    round.ask(round.known[index].group.clone(), Some(chunk), About::CodeAhead(index));
+                }
+            }
+        }
+        round
+    }
+
+    fn many(&self) -> bool {
+        self.around.workers >= MANY && !self.large
+    }
+
+    /// An answer no larger than this is none.
+    pub(super) fn threshold(&self) -> f64 {
+        match self.large {
+            true => 3.5 * self.around.sigma + 1e-9 * self.base_value.abs(),
+            false => (7.0 * self.around.sigma).max(1e-13 * self.base_value.abs()),
+        }
+    }
+
+    /// Tests a round may take.
+    fn limit(&self) -> usize {
+        (self.around.budget / 2).max(30)
+    }
+
+    fn learn(&mut self, group: Group, answer: Option<f64>, is_inferred: bool) -> usize {
+        self.known.push(Known { group, answer, is_inferred, code: None });
+        self.known.len() - 1
+    }
+
+    fn ask(&mut self, group: Group, chunk: Option<usize>, about: About) {
+        self.tests.push_back(Test { group, chunk, part: 1.0, about });
+        self.busy += 1;
+        self.n_tests += 1;
+    }
+
+    fn ask_whole(&mut self, index: usize) {
+        self.ask(self.known[index].group.clone(), None, About::Whole(index));
+    }
+
+    /// The next test, which stays until it is taken.
+    pub(super) fn next(&self) -> Option<&Test> {
+        self.tests.front()
+    }
+
+    /// Takes the next test.
+    pub(super) fn take(&mut self) -> Option<Test> {
+        self.tests.pop_front()
+    }
+
+    /// Inputs found since the last call.
+    pub(super) fn found(&mut self) -> Vec<Found> {
+        std::mem::take(&mut self.found)
+    }
+
+    /// Groups that answer weakly and wait.
+    pub(super) fn n_waiting(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The slope along all inputs moved alike, from the answers of the first groups.
+    pub(super) fn slope(&self, sign_of: impl Fn(&Group) -> f64) -> f64 {
+        self.known[..self.n_first]
+            .iter()
+            .map(|known| known.answer.unwrap_or(0.0) * sign_of(&known.group))
+            .sum::<f64>()
+            / self.step
+    }
+
+    /// Whether the first groups answer alike, member by member.
+    fn is_uniform(&self, sign_of: &impl Fn(&Group) -> f64) -> bool {
+        let first = &self.known[..self.n_first];
+        let per = |known: &Known| Some(known.answer? * sign_of(&known.group) / known.group.len() as f64);
+        let Some(per) = first.iter().map(per).collect::<Option<Vec<f64>>>() else { return false };
+        let n = per.len() as f64;
+        let mean = per.iter().sum::<f64>() / n;
+        let sd = (per.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
+        per.len() > 3 && mean.abs() > 5.0 * sd
+    }
+
+    /// Takes the answer to a test: the change of the value, or none if the evaluation broke.
+    pub(super) fn told(&mut self, test: Test, change: Option<f64>, around: Surroundings) {
+        self.around = around;
+        self.busy -= 1;
+        match change {
+            // Small steps answer in proportion.
+            Some(change) => {
+                let answer = if self.large { change } else { change / test.part };
+                self.answered(test, answer);
+            }
+            None if test.part > 0.4 => {
+                self.tests.push_front(Test { part: 0.5 * test.part, ..test });
+                self.busy += 1;
+                self.n_tests += 1;
+            }
+            None => self.given_up(test),
+        }
+    }
+
+    fn answered(&mut self, test: Test, answer: f64) {
+        match test.about {
+            About::Whole(index) => self.measured(index, answer),
+            About::CodeAhead(index) => self.known[index].code = Some((test.chunk.unwrap_or(1), answer)),
+            About::Code(index) => self.decode(index, test.chunk.unwrap_or(1), answer),
+            About::Chunk(index) => self.verified(index, test.group, answer),
+            About::Half(index) => self.halved(index, test.group, answer),
+            About::SecondHalf => {
+                let active = answer.abs() > self.threshold();
+                self.splits.push(if active { 1.0 } else { 0.0 });
+                let index = self.learn(test.group, None, false);
+                self.measured(index, answer);
+            }
+        }
+    }
+
+    /// Twice broken: nothing is known of the group, so it is cut.
+    fn given_up(&mut self, test: Test) {
+        let strongest = self.strongest();
+        let index = match test.about {
+            About::CodeAhead(_) => return,
+            About::Whole(index) | About::Code(index) | About::Chunk(index) => index,
+            About::Half(_) | About::SecondHalf => self.learn(test.group.clone(), None, false),
+        };
+        if self.known[index].group.len() > 1 {
+            self.known[index].answer.get_or_insert(strongest);
+            self.halve(index);
+        }
+    }
+
+    fn strongest(&self) -> f64 {
+        self.known[..self.n_first].iter().filter_map(|known| known.answer).fold(0.0, |a, b| a.max(b.abs()))
+    }
+
+    fn measured(&mut self, index: usize, answer: f64) {
+        let known = &mut self.known[index];
+        (known.answer, known.is_inferred) = (Some(answer), false);
+        if answer.abs() <= self.threshold() {
+            self.dead += 1;
+        } else {
+            self.open.push(index);
+        }
+    }
+
+    /// A part of a group, whose answer was measured or is what is left of its parent's.
+    fn child(&mut self, group: Group, answer: f64, is_inferred: bool, parent: f64) {
+        if group.len() == 0 {
+            return;
+        }
+        let index = self.learn(group, Some(answer), is_inferred);
+        if !is_inferred {
+            self.measured(index, answer);
+        } else if answer.abs() > (UNEXPLAINED * parent.abs()).max(self.threshold()) {
+            self.open.push(index);
+        } else if answer.abs() <= (CURVATURE * self.step * parent.abs()).max(self.threshold()) {
+            self.dead += 1;
+        } else {
+            self.ask_whole(index);
+        }
+    }
+
+    /// Gives work to open groups, strongest first, and says where the round stands. `sign_of` is the sense of a group's
+    /// move.
+    pub(super) fn advance(&mut self, lined: bool, sign_of: impl Fn(&Group) -> f64) -> State {
+        if self.late.is_some() {
+            return State::Done;
+        }
+        if self.n_found == 0 {
+            if !lined && !self.sum_kept && !self.large && self.is_uniform(&sign_of) {
+                return State::Uniform;
+            }
+            if self.is_dense() {
+                return State::Dense;
+            }
+        }
+        let level_one_known = self.known[..self.n_first].iter().all(|known| known.answer.is_some());
+        if !self.many() && !level_one_known {
+            return State::Going;
+        }
+        let top = self.strongest();
+        let strength = |round: &Round, index: usize| round.known[index].answer.unwrap_or(0.0).abs();
+        self.open.sort_by(|&a, &b| {
+            let of = |index: usize| self.known[index].answer.unwrap_or(0.0).abs();
+            of(b).total_cmp(&of(a)).then(a.cmp(&b))
+        });
+        while self.n_tests < self.limit() && (self.many() || self.busy < self.around.workers.max(1)) {
+            let ready = |index: usize| {
+                let known = &self.known[index];
+                !self.many() || index >= self.n_first || known.code.is_some() || known.group.len() < 4
+            };
+            let strong = |index: usize| self.large || strength(self, index) >= WEAK * top;
+            let Some(at) = self.open.iter().position(|&index| strong(index) && ready(index)) else { break };
+            let index = self.open.remove(at);
+            self.resolve(index);
+        }
+        let strong_left = self.open.iter().any(|&index| self.large || strength(self, index) >= WEAK * top);
+        if self.busy == 0 && (!strong_left || self.n_tests >= self.limit()) {
+            self.late = Some((self.splits.len(), self.n_found));
+            return State::Done;
+        }
+        State::Going
+    }
+
+    /// Looks into a weak group while the optimisation goes on; false if there is none to look into.
+    pub(super) fn look_closer(&mut self) -> bool {
+        let Some((splits, found)) = self.late else { return false };
+        if self.busy > 0 || self.open.is_empty() || self.n_tests >= self.limit() {
+            return false;
+        }
+        let vain = self.splits[splits..].iter().filter(|&&share| share > 0.03).count();
+        if vain >= VAIN_SPLITS && found == self.n_found {
+            // A weak background of many inputs.
+            self.open.clear();
+            return false;
+        }
+        let strength = |index: usize| self.known[index].answer.unwrap_or(0.0).abs();
+        let strongest = (0..self.open.len())
+            .fold(0, |best, at| if strength(self.open[at]) > strength(self.open[best]) { at } else { best });
+        let index = self.open.remove(strongest);
+        self.resolve(index);
+        !self.tests.is_empty()
+    }
+
+    /// Forgets weak groups.
+    pub(super) fn drop_waiting(&mut self) {
+        self.open.clear();
+    }
+
+    fn is_dense(&self) -> bool {
+        if self.dead > 0 || self.known[..self.n_first].iter().any(|known| known.answer.is_none()) {
+            return false;
+        }
+        let even = self.splits.iter().filter(|&&share| share > 0.03).count();
+        even >= (self.around.budget / 40).max(4) && even as f64 >= 0.8 * self.splits.len() as f64
+    }
+
+    fn chunk(&self, m: usize, error: f64) -> usize {
+        let levels = ((0.3 / error) as usize).clamp(2, m);
+        let levels = if self.sum_kept { levels.min(SUM_LEVELS) } else { levels };
+        let chunk = m.div_ceil(levels);
+        if self.sum_kept { chunk + chunk % 2 } else { chunk }
+    }
+
+    fn resolve(&mut self, index: usize) {
+        let Known { group, answer, is_inferred, code } = self.known[index].clone();
+        let (m, answer) = (group.len(), answer.unwrap_or(0.0));
+        if m == 1 {
+            match (is_inferred, group.first()) {
+                (true, _) => self.ask_whole(index),
+                (false, Some(place)) => {
+                    let threshold = self.threshold();
+                    self.found.push(Found { place, answer, threshold });
+                    self.n_found += 1;
+                }
+                (false, None) => {}
+            }
+            return;
+        }
+        let free = self.around.workers.saturating_sub(self.busy);
+        if self.many() && m <= free.max(4) {
+            return self.fan(&group, m);
+        }
+        let error = 2.0 * self.around.sigma / answer.abs() + CURVATURE * self.step;
+        if self.large || m < 4 || 0.3 / error < 4.0 {
+            return self.halve(index);
+        }
+        if let Some((chunk, coded)) = code {
+            return self.decode(index, chunk, coded);
+        }
+        let chunk = self.chunk(m, error);
+        self.ask(group, Some(chunk), About::Code(index));
+    }
+
+    /// Reads the code: which chunk answers for the whole group?
+    fn decode(&mut self, index: usize, chunk: usize, coded: f64) {
+        let Known { group, answer, .. } = &self.known[index];
+        let n = group.len().div_ceil(chunk) as f64;
+        let level = coded / answer.unwrap_or(1.0) * n;
+        let nearest = level.round();
+        if !(1.0..=n).contains(&nearest) || (level - nearest).abs() > 0.35 {
+            self.splits.push(1.0);
+            return self.halve(index);
+        }
+        let k = nearest as usize - 1;
+        let (part, _) = group.cut(k * chunk, (k + 1) * chunk);
+        self.ask(part, None, About::Chunk(index));
+    }
+
+    fn verified(&mut self, index: usize, part: Group, measured: f64) {
+        let Known { group, answer, .. } = self.known[index].clone();
+        let whole = answer.unwrap_or(0.0);
+        let rest = without(&group, &part);
+        let left = whole - measured;
+        let tolerance = UNEXPLAINED.max(6.0 * self.around.sigma / whole.abs());
+        let explained = left.abs() <= tolerance * whole.abs();
+        let silent = measured.abs() <= self.threshold().max(CURVATURE * self.step * whole.abs());
+        if !explained && silent {
+            self.splits.push(1.0);
+            let is_inferred = self.known[index].is_inferred;
+            let index = self.learn(rest, Some(whole), is_inferred);
+            return self.halve(index);
+        }
+        self.child(part, measured, false, whole);
+        self.child(rest, left, true, whole);
+    }
+
+    /// Cuts a group into as many parts as there are workers for.
+    fn fan(&mut self, group: &Group, count: usize) {
+        for part in group.split(count) {
+            let index = self.learn(part, None, false);
+            self.ask_whole(index);
+        }
+    }
+
+    fn halve(&mut self, index: usize) {
+        let group = self.known[index].group.clone();
+        let m = group.len();
+        let free = self.around.workers.saturating_sub(self.busy);
+        if self.many() && free >= 4 && !self.sum_kept && m > 2 && self.n_found > 0 {
+            return self.fan(&group, free.min(16));
+        }
+        if m == 1 {
+            self.open.push(index);
+            return;
+        }
+        let mut k = m / 2;
+        if self.sum_kept && m > 2 {
+            k += k % 2;
+        }
+        self.ask(group.cut(0, k).0, None, About::Half(index));
+    }
+
+    fn halved(&mut self, index: usize, first: Group, measured: f64) {
+        let Known { group, answer, .. } = self.known[index].clone();
+        let whole = answer.unwrap_or(0.0);
+        let second = without(&group, &first);
+        if self.large {
+            self.child(first, measured, false, whole);
+            if measured.abs() <= self.threshold() {
+                // Somebody in the group answers, and nobody of the first half does.
+                self.splits.push(0.0);
+                let index = self.learn(second, Some(whole), true);
+                self.open.push(index);
+            } else {
+                self.ask(second, None, About::SecondHalf);
+            }
+            return;
+        }
+        let other = whole - measured;
+        let (weak, strong) = (measured.abs().min(other.abs()), measured.abs().max(other.abs()));
+        self.splits.push(weak / strong.max(1e-300));
+        self.child(first, measured, false, whole);
+        self.child(second, other, true, whole);
+    }
+}
+
+/// The places of a group that are not in a part of it.
+fn without(group: &Group, part: &Group) -> Group {
+    let inside = |place: usize| part.0.iter().any(|&(start, end)| (start..end).contains(&place));
+    let mut out: Vec<(usize, usize)> = vec![];
+    for &(start, end) in &group.0 {
+        for place in start..end {
+            if inside(place) {
+                continue;
+            }
+            match out.last_mut() {
+                Some(last) if last.1 == place => last.1 += 1,
+                _ => out.push((place, place + 1)),
+            }
+        }
+    }
+    Group(out)
+}

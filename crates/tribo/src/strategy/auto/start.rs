@@ -1,0 +1,237 @@
+//! The first evaluations: points in general position, and how much noise there is.
+//!
+//! The centre, the all-low and the all-high corner, ten rows of a Latin hypercube in *all* inputs (whatever inputs turn out
+//! to matter, the rows are a Latin hypercube in those), and the centre once more, moved by 1e-8. If the value moves by more
+//! than such a step explains, the function is noisy: the centre and the best point are repeated twice each to say how much.
+//! With much noise, screening needs a base that stands out of it; without one more points are tried.
+
+use super::{ActiveInput, Auto, Fact, Job, Phase, Task};
+use crate::error::Result;
+use crate::trial::{Recipe, TrialId};
+
+/// Rows of the first Latin hypercube.
+const ROWS: usize = 10;
+/// Rows added in search of a point that stands out.
+const MORE: usize = 5;
+/// Noise, as a part of the spread of the values, above which it has to be measured, and above which steps are large.
+const NOTICED: f64 = 1e-5;
+const MUCH: f64 = 2e-3;
+/// Steps of screening: at least, at most, and with much noise. Inputs may pass through files of seven digits.
+const STEP: (f64, f64) = (1e-4, 0.05);
+pub(super) const LARGE_STEP: f64 = 0.45;
+/// Part of the budget spent in search of a point that stands out.
+const PATIENCE: f64 = 0.35;
+/// Bins of the dense fallback.
+pub(super) const BINS: usize = 16;
+/// The centre is the first trial of all.
+pub(super) const CENTRE: TrialId = TrialId(0);
+
+/// What came of the first evaluations.
+#[derive(Default)]
+pub(super) struct Start {
+    n_jobs: usize,
+    n_back: usize,
+    pair: Vec<Option<f64>>,
+    slots: Vec<Slot>,
+    more_left: usize,
+    n_batches: usize,
+}
+
+/// A point that is evaluated again.
+struct Slot {
+    point: TrialId,
+    values: Vec<f64>,
+    left: usize,
+}
+
+/// What is known about the noise.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Noise {
+    /// Standard deviation of a value.
+    pub(super) sigma: f64,
+    /// Spread of the first values.
+    pub(super) scale: f64,
+    /// Whether small steps are lost in it.
+    pub(super) noisy: bool,
+    /// Step of screening.
+    pub(super) step: f64,
+}
+
+impl Auto {
+    pub(super) fn push(&mut self, recipe: Recipe, z: Vec<f64>, task: Task) {
+        self.queue.push_back(Job { recipe, z, task });
+    }
+
+    pub(super) fn queue_start(&mut self) {
+        self.push(Recipe::Centre, vec![], Task::Start { pair: true });
+        self.push(Recipe::Low, vec![], Task::Start { pair: false });
+        self.push(Recipe::High, vec![], Task::Start { pair: false });
+        for row in 0..ROWS {
+            let recipe = Recipe::Latin { batch: 0, count: ROWS, row };
+            self.push(recipe, vec![], Task::Start { pair: false });
+        }
+        self.push(Recipe::Jitter { base: CENTRE, balanced: false }, vec![], Task::Start { pair: true });
+        self.start.n_jobs = self.queue.len();
+        self.start.n_batches = 1;
+    }
+
+    /// The user knows which inputs matter: they are optimised as soon as there are first points.
+    pub(super) fn take_given(&mut self, given: Vec<usize>) -> Result<()> {
+        for input in given {
+            let name = self.points.name(input);
+            self.named.push(ActiveInput { name, input, evidence: None });
+        }
+        Ok(())
+    }
+
+    pub(super) fn start_told(&mut self, _id: TrialId, pair: bool, value: Option<f64>) {
+        self.start.n_back += 1;
+        if pair {
+            self.start.pair.push(value);
+        }
+    }
+
+    /// Goes on when most of the start is back, the pair included.
+    pub(super) fn start_settled(&mut self) -> Result<()> {
+        let asked = !self.queue.iter().any(|job| matches!(job.task, Task::Start { .. }));
+        let enough = 10 * self.start.n_back >= 7 * self.start.n_jobs;
+        // With hardly a value there is nothing to go by yet.
+        if !(asked && enough && self.start.pair.len() == 2 && self.results.len() >= 4) {
+            return Ok(());
+        }
+        let values: Vec<f64> = self.results.iter().map(|result| result.value).collect();
+        self.noise.scale = spread(&values);
+        if self.is_given {
+            self.phase = Phase::Optimise;
+            return Ok(());
+        }
+        let pair: Vec<f64> = self.start.pair.iter().flatten().copied().collect();
+        if let [a, b] = pair[..] {
+            self.noise.sigma = (a - b).abs() / std::f64::consts::SQRT_2;
+        }
+        if self.noise.sigma <= NOTICED * self.noise.scale {
+            return self.noise_known();
+        }
+        self.phase = Phase::Wait;
+        let best = self.best.map_or(CENTRE, |at| self.results[at].id);
+        for point in [CENTRE, best] {
+            self.repeat(point);
+        }
+        Ok(())
+    }
+
+    /// Evaluates a point twice more.
+    fn repeat(&mut self, point: TrialId) {
+        let slot = self.start.slots.len();
+        self.start.slots.push(Slot { point, values: vec![], left: 2 });
+        for _ in 0..2 {
+            self.push(Recipe::Jitter { base: point, balanced: false }, vec![], Task::Repeat(slot));
+        }
+    }
+
+    pub(super) fn repeat_told(&mut self, slot: usize, value: Option<f64>) {
+        let slot = &mut self.start.slots[slot];
+        slot.left -= 1;
+        slot.values.extend(value);
+    }
+
+    pub(super) fn more_told(&mut self) {
+        self.start.more_left -= 1;
+    }
+
+    /// Goes on when all that was waited for is back.
+    pub(super) fn wait_settled(&mut self) -> Result<()> {
+        let slots = &self.start.slots;
+        if slots.is_empty() || slots.iter().any(|slot| slot.left > 0) || self.start.more_left > 0 {
+            return Ok(());
+        }
+        if self.noise.step > 0.0 {
+            // More points are back, or the repeats of the best of them.
+            return if self.start.n_batches > slots.len() - 1 {
+                self.repeat_next()
+            } else {
+                self.stand_out()
+            };
+        }
+        let mut centre: Vec<f64> = self.start.pair.iter().flatten().copied().collect();
+        centre.extend(&slots[0].values);
+        let (a, df_a) = squares(&centre);
+        let (b, df_b) = squares(&slots[1].values);
+        if df_a + df_b > 0.0 {
+            self.noise.sigma = 1.2 * ((a + b) / (df_a + df_b)).sqrt();
+        }
+        self.noise_known()
+    }
+
+    fn noise_known(&mut self) -> Result<()> {
+        let relative = self.noise.sigma / self.noise.scale;
+        self.noise.noisy = relative > MUCH;
+        self.noise.step = if self.noise.noisy { LARGE_STEP } else { relative.sqrt().clamp(STEP.0, STEP.1) };
+        let Noise { sigma, scale, noisy, step } = self.noise;
+        self.found(Fact::Noise { sd: sigma, spread: scale, step });
+        if noisy { self.stand_out() } else { self.screen_all() }
+    }
+
+    /// Screens from the best repeated point if it stands out of the noise; otherwise tries more points.
+    fn stand_out(&mut self) -> Result<()> {
+        let mut values: Vec<f64> = self.results.iter().map(|result| result.value).collect();
+        values.sort_by(f64::total_cmp);
+        let middle = values[values.len() / 2];
+        let mean = |slot: &Slot| slot.values.iter().sum::<f64>() / slot.values.len() as f64;
+        let repeated = self.start.slots.iter().skip(1).filter(|slot| slot.values.len() == 2);
+        let best = repeated.map(|slot| (slot.point, mean(slot))).min_by(|a, b| a.1.total_cmp(&b.1));
+        if let Some((point, value)) = best
+            && middle - value > 5.0 * self.noise.sigma
+        {
+            self.found(Fact::StandsOut { deviations: (middle - value) / self.noise.sigma });
+            return self.screen_from(point, value);
+        }
+        if self.results.len() as f64 > PATIENCE * self.budget as f64 {
+            self.found(Fact::NothingStandsOut);
+            return self.go_dense();
+        }
+        self.phase = Phase::Wait;
+        let batch = self.start.n_batches;
+        self.start.n_batches += 1;
+        self.start.more_left = MORE;
+        for row in 0..MORE {
+            self.push(Recipe::Latin { batch, count: MORE, row }, vec![], Task::More);
+        }
+        Ok(())
+    }
+
+    /// Repeats the best point that was not repeated yet.
+    fn repeat_next(&mut self) -> Result<()> {
+        let tried = |id: TrialId| self.start.slots.iter().any(|slot| slot.point == id);
+        let is_row =
+            |id: TrialId| matches!(self.points.recipe(id), Some(Recipe::Latin { .. } | Recipe::Uniform));
+        let rows = self.results.iter().filter(|result| is_row(result.id) && !tried(result.id));
+        let best = rows.min_by(|a, b| a.value.total_cmp(&b.value)).map(|result| result.id);
+        match best {
+            Some(point) => self.repeat(point),
+            None => return self.go_dense(),
+        }
+        Ok(())
+    }
+}
+
+/// Sum of squared deviations, and its degrees of freedom.
+fn squares(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n.max(1.0);
+    (values.iter().map(|value| (value - mean).powi(2)).sum(), (n - 1.0).max(0.0))
+}
+
+/// Distance of the quartiles; the standard deviation if that is zero.
+fn spread(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let quartile = |part: f64| {
+        let at = part * (sorted.len() - 1) as f64;
+        let (low, share) = (at.floor() as usize, at.fract());
+        sorted[low] + share * (sorted[(low + 1).min(sorted.len() - 1)] - sorted[low])
+    };
+    let range = quartile(0.75) - quartile(0.25);
+    let (sum, _) = squares(values);
+    if range > 0.0 { range } else { (sum / values.len() as f64).sqrt().max(1e-300) }
+}

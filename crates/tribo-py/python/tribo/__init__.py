@@ -1,0 +1,1 @@
+from tribo._core import __version__

@@ -97,6 +97,7 @@ pub(crate) fn study(error: tribo_study::Error) -> PyErr {
     let message = error.to_string();
     match error {
         Error::Optimiser(error) => library(error),
+        Error::Trial(_) => raise(|tree| &tree.trial, message),
         Error::Config(_) | Error::Usage(_) | Error::Changed { .. } => argument(message),
         _ => raise(|tree| &tree.store, message),
     }

@@ -4,9 +4,11 @@
 //! (`interrupt`), answers become numpy arrays and plain objects. The public face, with its words and its defaults, is
 //! Python (`python/tribo`).
 
+mod durable;
 mod error;
 mod gp;
 mod interrupt;
+mod space;
 mod study;
 
 use pyo3::prelude::*;

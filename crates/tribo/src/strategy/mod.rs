@@ -13,7 +13,7 @@
 //! `bo` and `paper` are two settings of one machine ([`Settings`]). An `arm` for each embedding holds its `results`, its
 //! local `searches` (in regions of `trust`) and its `forecast`: the `model`, updated between fits (`fitted`), with values
 //! seen through a `warp`, and the posterior `ahead` of it, on which a `proposal` is made. `quota` shares workers between
-//! exploiting and exploring. `restore` takes trials of an earlier process.
+//! exploiting and exploring. `restore` takes trials of an earlier process, `predict` shows the model in the user's units.
 //!
 //! [`History`]: crate::trial::History
 
@@ -23,6 +23,7 @@ mod auto;
 mod fitted;
 mod forecast;
 mod model;
+mod predict;
 mod proposal;
 mod quota;
 mod restore;
@@ -34,6 +35,7 @@ mod trust;
 mod warp;
 
 pub use auto::looks_at_budget;
+pub use predict::Predicted;
 pub use quota::Quota;
 pub use settings::{
     Acquisition, Design, InducingPoints, Initial, Maximizer, Process, Settings, Strategy, SurrogateSettings,

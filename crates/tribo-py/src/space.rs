@@ -1,4 +1,4 @@
-//! Points as Python sees them. Numbers cross exactly.
+//! Points between Python and the library. Numbers cross exactly.
 
 use crate::error;
 use numpy::PyArray1;
@@ -34,4 +34,55 @@ fn to_object<'py>(py: Python<'py>, parameter: &Parameter, values: &Values) -> Py
             }
         }
     }
+}
+
+/// The point with one object for each parameter. `place` names it in messages.
+pub(crate) fn to_point(space: &Space, columns: &[Bound<'_, PyAny>], place: &str) -> PyResult<Point> {
+    let (expected, found) = (space.parameters().len(), columns.len());
+    if expected != found {
+        return Err(error::argument(format!(
+            "{place} has {found} values, but the space has {expected} parameters"
+        )));
+    }
+    let column = |(parameter, object): (&Parameter, &Bound<'_, PyAny>)| to_values(parameter, object, place);
+    let columns = space.parameters().iter().zip(columns).map(column).collect::<PyResult<Vec<Values>>>()?;
+    space.point(columns).map_err(|fault| error::argument(format!("{place}: {fault}")))
+}
+
+fn to_values(parameter: &Parameter, object: &Bound<'_, PyAny>, place: &str) -> PyResult<Values> {
+    let elements = match parameter.size() {
+        None => vec![object.clone()],
+        Some(size) => object.try_iter().and_then(Iterator::collect::<PyResult<Vec<_>>>).map_err(|_| {
+            let name = parameter.name();
+            error::argument(format!("{place}: parameter `{name}` is a vector of {size}: give a list"))
+        })?,
+    };
+    let wrong = |element: &Bound<'_, PyAny>| {
+        let (name, word) = (parameter.name(), parameter.kind().word());
+        error::argument(format!("{place}: parameter `{name}` is of type {word}, not {element}"))
+    };
+    Ok(match parameter.kind() {
+        Kind::Float { .. } => {
+            let number = |element: &Bound<'_, PyAny>| element.extract::<f64>().map_err(|_| wrong(element));
+            Values::Float(elements.iter().map(number).collect::<PyResult<_>>()?)
+        }
+        Kind::Int { .. } => {
+            // An array that holds floats as well gives 3 as 3.0.
+            let whole = |element: &Bound<'_, PyAny>| {
+                let number = element.extract::<f64>().ok()?;
+                (number.fract() == 0.0 && number.abs() <= 2f64.powi(53)).then_some(number as i64)
+            };
+            let number = |element: &Bound<'_, PyAny>| {
+                element.extract::<i64>().ok().or_else(|| whole(element)).ok_or_else(|| wrong(element))
+            };
+            Values::Int(elements.iter().map(number).collect::<PyResult<_>>()?)
+        }
+        Kind::Categorical { categories } => {
+            let index = |element: &Bound<'_, PyAny>| {
+                let name = element.extract::<String>().map_err(|_| wrong(element))?;
+                categories.iter().position(|category| *category == name).ok_or_else(|| wrong(element))
+            };
+            Values::Category(elements.iter().map(index).collect::<PyResult<_>>()?)
+        }
+    })
 }

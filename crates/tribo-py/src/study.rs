@@ -6,13 +6,14 @@
 use crate::durable;
 use crate::error;
 use crate::interrupt;
-use crate::space::to_dict;
+use crate::space::{to_dict, to_point};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
-use tribo::space::Kind;
+use tribo::space::{Direction, Kind, Parameter, Scale};
 use tribo::trial::TrialId;
 use tribo_study::by_hand::ByHand;
 use tribo_study::config::{Config, ConfigError};
@@ -30,6 +31,9 @@ pub(crate) struct Study {
     /// The process it was made in: one forked from it must not write.
     pid: u32,
 }
+
+/// A numpy array of a number for each point.
+type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 
 /// Id, parameters, state, value, reason.
 type Record<'py> = (u64, Bound<'py, PyDict>, &'static str, Option<f64>, Option<String>);
@@ -129,10 +133,34 @@ impl Study {
         interrupt::guard(|| Ok(hand.optimiser().map_err(error::study)?.explanation().to_owned()))
     }
 
+    /// Mean and standard deviation at points, each with one object for each parameter.
+    #[pyo3(signature = (points, /))]
+    fn posterior<'py>(
+        &self,
+        py: Python<'py>,
+        points: Vec<Vec<Bound<'py, PyAny>>>,
+    ) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
+        let mut hand = self.lock(py)?;
+        let space = &hand.config().space;
+        let point = |(row, columns): (usize, &Vec<_>)| to_point(space, columns, &format!("X[{row}]"));
+        let points = points.iter().enumerate().map(point).collect::<PyResult<Vec<_>>>()?;
+        let by_hand = &mut *hand;
+        let predicted = interrupt::run(py, |flag| {
+            let study = by_hand.optimiser().map_err(error::study)?;
+            study.posterior(&points, flag).map_err(|fault| match fault {
+                tribo::Error::Empty { .. } => {
+                    error::argument("the study has no measured value; tell one first")
+                }
+                fault => error::library(fault),
+            })
+        })?;
+        Ok((PyArray1::from_vec(py, predicted.mean), PyArray1::from_vec(py, predicted.sd)))
+    }
+
     /// Name, kind, size, and bounds or choices of each parameter.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let hand = self.lock(py)?;
-        let describe = |parameter: &tribo::space::Parameter| {
+        let describe = |parameter: &Parameter| {
             let dict = PyDict::new(py);
             dict.set_item("name", parameter.name())?;
             dict.set_item("type", parameter.kind().word())?;
@@ -141,12 +169,12 @@ impl Study {
                 Kind::Float { low, high, scale } => {
                     dict.set_item("low", low)?;
                     dict.set_item("high", high)?;
-                    dict.set_item("log", *scale == tribo::space::Scale::Log)?;
+                    dict.set_item("log", *scale == Scale::Log)?;
                 }
                 Kind::Int { low, high, scale } => {
                     dict.set_item("low", low)?;
                     dict.set_item("high", high)?;
-                    dict.set_item("log", *scale == tribo::space::Scale::Log)?;
+                    dict.set_item("log", *scale == Scale::Log)?;
                 }
                 Kind::Categorical { categories } => dict.set_item("choices", categories)?,
             }
@@ -155,18 +183,20 @@ impl Study {
         hand.config().space.parameters().iter().map(describe).collect()
     }
 
-    /// Direction, name, seed and number of evaluations.
+    /// Direction, path, number of trials and best value.
     fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let hand = self.lock(py)?;
-        let config = hand.config();
-        let dict = PyDict::new(py);
-        let maximize = config.direction == tribo::space::Direction::Maximize;
-        dict.set_item("direction", if maximize { "maximize" } else { "minimize" })?;
-        dict.set_item("name", &config.name)?;
-        dict.set_item("seed", config.seed)?;
-        dict.set_item("evaluations", config.budget.evaluations)?;
-        dict.set_item("path", hand.layout().map(|layout| layout.file().to_owned()))?;
-        Ok(dict)
+        let mut hand = self.lock(py)?;
+        interrupt::guard(|| {
+            let dict = PyDict::new(py);
+            let maximize = hand.config().direction == Direction::Maximize;
+            dict.set_item("direction", if maximize { "maximize" } else { "minimize" })?;
+            dict.set_item("path", hand.layout().map(|layout| layout.file().display().to_string()))?;
+            let optimiser = hand.optimiser().map_err(error::study)?;
+            dict.set_item("trials", optimiser.history().len())?;
+            let best = optimiser.best().map_err(error::library)?;
+            dict.set_item("best", best.map(|best| best.value))?;
+            Ok(dict)
+        })
     }
 
     /// Gives a study on disk back.

@@ -9,7 +9,7 @@
 
 use crate::config::Config;
 use crate::layout::Layout;
-use crate::owned::{Owned, append, random_id};
+use crate::owned::{self, Owned, append, random_id};
 use crate::report::text::count;
 use crate::store::ledger::{Ledger, TrialState};
 use crate::store::record::{Entry, JOURNAL_VERSION, Record, Verdict};
@@ -44,11 +44,18 @@ impl ByHand {
         ByHand::over(config, ledger, None, None)
     }
 
-    /// A study on disk, as its journal is now. It is taken by the first ask or tell.
+    /// A study on disk, as its journal is now. It is taken by the first ask or tell, which makes the store if there is none.
     pub fn read(layout: &Layout) -> Result<ByHand> {
-        let (ledger, _) = store::read(layout)?;
-        let config = Config::parse(layout.file(), &ledger.config)?;
-        ByHand::over(config, ledger, Some(layout.clone()), None)
+        if let Some(ledger) = owned::ledger(layout)? {
+            let config = Config::parse(layout.file(), &ledger.config)?;
+            return ByHand::over(config, ledger, Some(layout.clone()), None);
+        }
+        let text = Config::read(layout.file()).and_then(|_| {
+            std::fs::read_to_string(layout.file()).map_err(Error::io("cannot read", layout.file()))
+        })?;
+        let mut study = ByHand::in_memory(Config::parse(layout.file(), &text)?, &text)?;
+        study.layout = Some(layout.clone());
+        Ok(study)
     }
 
     /// A study that belongs to this process already.

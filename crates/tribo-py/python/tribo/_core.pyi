@@ -1,6 +1,18 @@
 # What the compiled module has; private. The classes of the package say what it means.
 from typing import Any, final
 
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "ArgumentError",
+    "InternalError",
+    "StoreError",
+    "Study",
+    "TrialError",
+    "TriboError",
+    "__version__",
+]
 __version__: str
 
 class TriboError(Exception): ...
@@ -21,6 +33,7 @@ class Study:
     def trials(self, trial: int | None = None, /) -> list[tuple[int, dict[str, Any], str, float | None, str | None]]: ...
     def best(self) -> int | None: ...
     def explanation(self) -> str: ...
+    def posterior(self, points: list[list[Any]], /) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
     def parameters(self) -> list[dict[str, Any]]: ...
     def settings(self) -> dict[str, Any]: ...
     def close(self, why: str, /) -> None: ...

@@ -6,7 +6,7 @@ every complaint about a line of it is turned into one about the argument that th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, Union
@@ -108,7 +108,7 @@ def study_file(
     for place, key, parameter in _parameters(space):
         _add_parameter(file, place, key, parameter)
     if evaluations is not None:
-        file.add("", "\n[budget]"[1:])
+        file.add("", "[budget]")
         file.set("evaluations", "evaluations", evaluations)
     file.add("strategy", "[strategy]")
     if isinstance(strategy, Mapping):
@@ -139,22 +139,17 @@ def _parameters(space: Space) -> list[tuple[str, str, Parameter]]:
 
 
 def _listed(space: object) -> list[object]:
-    if not isinstance(space, (str, bytes, Float, Int, Categorical)):
-        try:
-            return list(space)  # type: ignore[call-overload, no-any-return]
-        except TypeError:
-            pass
+    if isinstance(space, Iterable) and not isinstance(space, (str, bytes)):
+        return list(space)
     advice = "give a list of pairs (low, high), or a dictionary of tribo.Float, tribo.Int and tribo.Categorical"
     raise ArgumentError(f"space is {_found(space)}; {advice}")
 
 
 def _bounds(place: str, pair: object) -> Float:
-    if not isinstance(pair, (str, bytes)):
-        try:
-            low, high = pair  # type: ignore[misc]
-            return Float(low, high)
-        except (TypeError, ValueError):
-            pass
+    if isinstance(pair, Iterable) and not isinstance(pair, (str, bytes)):
+        ends = list(pair)
+        if len(ends) == 2:
+            return Float(ends[0], ends[1])
     raise ArgumentError(f"{place} is {_found(pair)}; give a pair (low, high)")
 
 

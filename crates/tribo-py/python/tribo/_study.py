@@ -9,18 +9,20 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-import numpy.typing as npt
-
 from tribo import _core
 from tribo._core import ArgumentError
 from tribo._space import BOUND_NAME, Space, _found, study_file
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pandas
     import pyarrow
 
-Array = npt.NDArray[np.float64]
+    Array = npt.NDArray[np.float64]
+
+# More at once would be a mistake: a program of this many points in flight has no results to learn from.
+MOST_ASKED = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +89,9 @@ class Study:
         The program `tribo` works with it as with its own. A trial is on disk before `ask` returns it, an outcome before
         `tell` returns. The study belongs to this process until `close`.
         """
-        file = study_file(space, direction=direction, strategy=strategy, seed=seed, evaluations=evaluations, name=name)
-        if name is not None and (not name or "/" in name or "\0" in name or name.startswith(".")):
+        if name is not None and not (isinstance(name, str) and name and not name.startswith(".") and "/" not in name):
             raise ArgumentError(f"name is {name!r}; it must be the name of a file, without `.toml`")
+        file = study_file(space, direction=direction, strategy=strategy, seed=seed, evaluations=evaluations, name=name)
         path = os.path.join(os.fspath(directory), f"{'study' if name is None else name}.toml")
         study = cls.__new__(cls)
         study._set(_core.Study.create(path, file.text, file.places), is_array=not isinstance(space, Mapping))
@@ -128,6 +130,8 @@ class Study:
             raise ArgumentError(f"k is {_found(k)}; give a whole number") from None
         if count < 1:
             raise ArgumentError(f"k is {count}; ask for at least one point")
+        if count > MOST_ASKED:
+            raise ArgumentError(f"k is {count}; ask for at most {MOST_ASKED} points at once")
         return [self._trial(id, params) for id, params in self._core.ask(count)]
 
     def tell(
@@ -157,8 +161,8 @@ class Study:
             raise ArgumentError(f"failed is {_found(failed)}; give the reason, a string")
         if [value is not None, failed is not None, bool(infeasible)].count(True) != 1:
             raise ArgumentError("say what came of the trial with exactly one of `value`, `failed` and `infeasible`")
-        if id < 0:
-            raise _core.TrialError(f"trial is {id}; ids begin with 0")
+        if not 0 <= id < 2**63:
+            raise _core.TrialError(f"there is no trial {id}")
         self._core.tell(id, number, failed, bool(infeasible))
 
     @property
@@ -173,9 +177,105 @@ class Study:
         return [self._trial(*record) for record in self._core.trials()]
 
     @property
+    def direction(self) -> str:
+        """`minimize` or `maximize`."""
+        direction: str = self._core.settings()["direction"]
+        return direction
+
+    @property
+    def path(self) -> str | None:
+        """The study file of a study on disk; None in memory."""
+        path: str | None = self._core.settings()["path"]
+        return path
+
+    def __repr__(self) -> str:
+        settings = self._core.settings()
+        where = "in memory" if settings["path"] is None else settings["path"]
+        return f"<tribo.Study {where}: {settings['direction']}, {settings['trials']} trials, best {settings['best']}>"
+
+    @property
     def explanation(self) -> str:
         """What the strategy is and, for `auto`, why it was picked."""
         return self._core.explanation()
+
+    def posterior(self, X: Any) -> tuple[Array, Array]:
+        """What the model expects at the points `X`: mean and standard deviation, without the noise of an evaluation.
+
+        `X` is an array with a row for each point where the space is a list of bounds, else a list of dictionaries. Where
+        the model sees values through a logarithm, the mean is the median of its law and the deviation that of a straight
+        line there. A strategy that does not model every coordinate has no posterior: an `ArgumentError`.
+
+        >>> study = Study([(0, 1)], strategy="bo")
+        >>> for trial in study.ask(6):
+        ...     study.tell(trial, float(trial.x[0]))
+        >>> mean, sd = study.posterior([[0.5]])
+        >>> bool(abs(mean[0] - 0.5) < 0.01)
+        True
+        """
+        return self._core.posterior(self._points(X))
+
+    def _points(self, X: Any) -> list[list[Any]]:
+        names = [parameter["name"] for parameter in self._core.parameters()]
+        if self._is_array:
+            import numpy as np
+
+            try:
+                array = np.asarray(X, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise ArgumentError(f"X is {_found(X)}; give an array of numbers, one row for each point") from None
+            if array.ndim != 2 or array.shape[1] != len(names):
+                raise ArgumentError(f"X has shape {array.shape}; it must be (points, {len(names)})")
+            rows: list[list[Any]] = array.tolist()
+            return rows
+        if isinstance(X, Mapping) or not isinstance(X, Sequence):
+            raise ArgumentError(f"X is {_found(X)}; give a list of dictionaries, one for each point")
+        for row, point in enumerate(X):
+            if not isinstance(point, Mapping):
+                raise ArgumentError(f"X[{row}] is {_found(point)}; give a dictionary of parameters")
+            if unknown := [name for name in point if name not in names]:
+                raise ArgumentError(f"X[{row}]: there is no parameter {unknown[0]!r}; there are {', '.join(names)}")
+            if missing := [name for name in names if name not in point]:
+                raise ArgumentError(f"X[{row}]: parameter {missing[0]!r} is missing")
+        return [[point[name] for name in names] for point in X]
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """All trials as a pandas DataFrame, a column for each parameter and one for each element of a vector."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_dataframe needs pandas; install it with `pip install pandas`") from None
+        return pandas.DataFrame(self._columns())
+
+    def to_arrow(self) -> pyarrow.Table:
+        """All trials as a pyarrow Table, with the columns of `to_dataframe`."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise ImportError("to_arrow needs pyarrow; install it with `pip install pyarrow`") from None
+        types = {"float": pyarrow.float64(), "int": pyarrow.int64(), "categorical": pyarrow.string()}
+        kinds = {"trial": "int", "state": "categorical", "value": "float", "reason": "categorical"}
+        for parameter in self._core.parameters():
+            kinds.update((column, parameter["type"]) for column in _column_names(parameter))
+        columns = self._columns()
+        schema = pyarrow.schema([(name, types[kinds[name]]) for name in columns])
+        return pyarrow.table(columns, schema=schema)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        parameters = self._core.parameters()
+        columns: dict[str, list[Any]] = {"trial": []}
+        for parameter in parameters:
+            columns.update((column, []) for column in _column_names(parameter))
+        columns.update(state=[], value=[], reason=[])
+        for id, params, *outcome in self._core.trials():
+            columns["trial"].append(id)
+            for parameter in parameters:
+                value = params[parameter["name"]]
+                elements = [value] if parameter["size"] is None else list(value)
+                for column, element in zip(_column_names(parameter), elements):
+                    columns[column].append(element)
+            for column, item in zip(("state", "value", "reason"), outcome):
+                columns[column].append(item)
+        return columns
 
     def close(self) -> None:
         """Gives a study on disk back to others. It can still be looked at; the next ask or tell takes it again."""
@@ -203,5 +303,14 @@ class Study:
         value: float | None = None,
         reason: str | None = None,
     ) -> Trial:
-        x = np.array(list(params.values()), dtype=np.float64) if self._is_array else dict(params)
-        return Trial(id, x, params, state, value, reason)
+        if not self._is_array:
+            return Trial(id, dict(params), params, state, value, reason)
+        # Here, not above: half of the time of `import tribo` would be numpy's.
+        import numpy as np
+
+        return Trial(id, np.array(list(params.values()), dtype=np.float64), params, state, value, reason)
+
+
+def _column_names(parameter: dict[str, Any]) -> list[str]:
+    name, size = parameter["name"], parameter["size"]
+    return [name] if size is None else [f"{name}[{i}]" for i in range(size)]

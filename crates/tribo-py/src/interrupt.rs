@@ -72,6 +72,16 @@ pub(crate) fn guard<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(error::internal(message(&*panic))))
 }
 
+/// Panics, in long work or in short, so that a test can see what Python sees. Only in builds with debug assertions.
+#[cfg(debug_assertions)]
+#[pyfunction]
+pub(crate) fn _panic(py: Python<'_>, long: bool) -> PyResult<()> {
+    match long {
+        true => run(py, |_| panic!("as asked")),
+        false => guard(|| panic!("as asked")),
+    }
+}
+
 fn message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();

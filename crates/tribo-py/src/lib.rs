@@ -16,6 +16,9 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    // Not `add`, which would export it.
+    #[cfg(debug_assertions)]
+    module.setattr("_panic", wrap_pyfunction!(interrupt::_panic, module)?)?;
     error::register(module)?;
     study::register(module)?;
     gp::register(module)

@@ -28,8 +28,6 @@ const FAILED: &str = "failed: ";
 #[pyclass(frozen, module = "tribo._core", name = "Study")]
 pub(crate) struct Study {
     hand: Mutex<ByHand>,
-    /// The process it was made in: one forked from it must not write.
-    pid: u32,
 }
 
 /// A numpy array of a number for each point.
@@ -210,19 +208,14 @@ impl Study {
 
 impl Study {
     fn over(hand: ByHand) -> Study {
-        Study { hand: Mutex::new(hand), pid: std::process::id() }
+        Study { hand: Mutex::new(hand) }
     }
 
     /// Waits for its turn, without Python's lock and with an eye on signals.
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, ByHand>> {
         loop {
             match self.hand.try_lock() {
-                Ok(mut hand) => {
-                    if std::process::id() != self.pid {
-                        hand.abandon();
-                    }
-                    return Ok(hand);
-                }
+                Ok(hand) => return Ok(hand),
                 // Whoever panicked left it unsettled, which it puts right itself.
                 Err(TryLockError::Poisoned(hand)) => return Ok(hand.into_inner()),
                 Err(TryLockError::WouldBlock) => {
@@ -240,9 +233,7 @@ impl Drop for Study {
             Ok(hand) => hand,
             Err(poisoned) => poisoned.into_inner(),
         };
-        if std::process::id() != self.pid {
-            hand.abandon();
-        } else if hand.is_taken() {
+        if hand.is_taken() {
             // A journal that cannot be written any more keeps what it has; there is no one to tell.
             let _ = interrupt::guard(|| hand.close("dropped").map_err(error::study));
         }

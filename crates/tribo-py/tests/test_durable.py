@@ -103,23 +103,26 @@ def test_a_forked_process_writes_nothing_and_keeps_nothing(tmp_path):
     study = tribo.Study.create(tmp_path, BOUNDS)
     study.ask()
     before = records(tmp_path / "study.tribo")
-    read, write = os.pipe()
+    (tried, say_tried), (done, say_done) = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(write)
+        os.close(say_done)
         try:
             study.ask()
         except tribo.StoreError:
-            pass
+            os.write(say_tried, b"refused")
+        else:
+            os.write(say_tried, b"asked")
         del study
         # Lives on, with the files it has inherited, until the parent is done.
-        os.read(read, 1)
+        os.read(done, 1)
         os._exit(0)
+    assert os.read(tried, 100) == b"refused"
     assert records(tmp_path / "study.tribo") == before
     study.close()
     other = tribo.Study.open(tmp_path)
     assert other.ask()[0].id == 1
-    os.close(write)
+    os.close(say_done)
     os.waitpid(child, 0)
 
 

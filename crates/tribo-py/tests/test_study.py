@@ -321,6 +321,14 @@ def test_threads_share_a_study():
     assert len(study.trials) == 40 and all(trial.state == "measured" for trial in study.trials)
 
 
+@pytest.mark.parametrize("long", [True, False])
+def test_a_panic_is_an_internal_error(long):
+    if not hasattr(tribo._core, "_panic"):
+        pytest.skip("this build has no debug assertions")
+    with pytest.raises(tribo.InternalError, match="a defect of tribo: as asked; please report it"):
+        tribo._core._panic(long)
+
+
 INTERRUPTED = """
 import os, signal, threading, time
 import numpy as np

@@ -29,6 +29,8 @@ pub struct ByHand {
     layout: Option<Layout>,
     /// Its store, while it belongs to this process.
     store: Option<Disk>,
+    /// The process that took it: one forked from that has a copy of the store, which is not its own.
+    taken_by: u32,
     /// The optimiser, or the state, may have something that was not recorded.
     unsettled: bool,
 }
@@ -70,7 +72,8 @@ impl ByHand {
 
     fn over(config: Config, ledger: Ledger, layout: Option<Layout>, store: Option<Disk>) -> Result<ByHand> {
         let optimiser = replay::study(&config, &ledger)?;
-        Ok(ByHand { config, ledger, optimiser, layout, store, unsettled: false })
+        let taken_by = std::process::id();
+        Ok(ByHand { config, ledger, optimiser, layout, store, taken_by, unsettled: false })
     }
 
     /// The study file.
@@ -85,7 +88,7 @@ impl ByHand {
 
     /// Whether it is on disk and belongs to this process.
     pub fn is_taken(&self) -> bool {
-        self.store.is_some()
+        self.store.is_some() && self.taken_by == std::process::id()
     }
 
     /// The state.
@@ -170,11 +173,6 @@ impl ByHand {
         }
     }
 
-    /// Lets go of a study without a word, as a process does that was forked from its owner.
-    pub fn abandon(&mut self) {
-        std::mem::forget(self.store.take());
-    }
-
     /// Takes a study on disk, if this process does not have it.
     fn take(&mut self) -> Result<()> {
         self.settle()?;
@@ -182,6 +180,7 @@ impl ByHand {
         let owned = Owned::open(layout, false, |_, _| Box::new(utc_ms))?;
         if owned.ledger.events().len() == self.ledger.events().len() {
             (self.config, self.ledger, self.store) = (owned.config, owned.ledger, Some(owned.store));
+            self.taken_by = std::process::id();
         } else {
             *self = ByHand::of(owned)?;
         }
@@ -190,6 +189,7 @@ impl ByHand {
 
     /// Undoes what was not recorded.
     fn settle(&mut self) -> Result<()> {
+        self.leave_to_owner();
         if !self.unsettled {
             return Ok(());
         }
@@ -201,6 +201,13 @@ impl ByHand {
         self.optimiser = replay::study(&self.config, &self.ledger)?;
         self.unsettled = false;
         Ok(())
+    }
+
+    /// In a process forked from the owner, forgets the store without a word: it belongs to the other.
+    fn leave_to_owner(&mut self) {
+        if self.taken_by != std::process::id() {
+            std::mem::forget(self.store.take());
+        }
     }
 
     fn record(&mut self, record: Record) -> Result<()> {
@@ -215,6 +222,12 @@ impl ByHand {
 
     fn sync(&mut self) -> Result<()> {
         self.store.as_mut().map_or(Ok(()), Store::sync)
+    }
+}
+
+impl Drop for ByHand {
+    fn drop(&mut self) {
+        self.leave_to_owner();
     }
 }
 
@@ -243,4 +256,112 @@ fn is_new(trial: u64, state: &TrialState, verdict: &Verdict) -> Result<bool> {
 
 fn utc_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tribo::surrogate::watch::Unwatched;
+
+    const FILE: &str = "study_version = 1\ndirection = \"maximize\"\nseed = 5\n[[parameter]]\nname = \"x\"\n\
+                        type = \"float\"\nlow = 0\nhigh = 1\n[strategy]\nname = \"bo\"\ninitial = 4\n";
+
+    fn in_memory() -> ByHand {
+        ByHand::in_memory(Config::parse(Path::new("study.toml"), FILE).unwrap(), FILE).unwrap()
+    }
+
+    fn on_disk(folder: &Path) -> (ByHand, Layout) {
+        let layout = Layout::of(&folder.join("study.toml"));
+        std::fs::write(layout.file(), FILE).unwrap();
+        (ByHand::take_new(&layout).unwrap(), layout)
+    }
+
+    /// Asks `k` points and tells all of them; returns their bits.
+    fn round(study: &mut ByHand, k: usize, watch: &dyn Watch) -> Result<Vec<u64>> {
+        let asked = study.ask(k, watch)?;
+        for each in &asked {
+            let x = each.point.numbers()[0];
+            study.tell(each.id.0, &Verdict::answered(-(x - 0.3) * (x - 0.3)))?;
+        }
+        Ok(asked.iter().map(|each| each.point.numbers()[0].to_bits()).collect())
+    }
+
+    /// Cancels when it has been asked so often.
+    struct After(usize, AtomicUsize);
+
+    impl Watch for After {
+        fn cancelled(&self) -> bool {
+            self.1.fetch_add(1, Ordering::Relaxed) >= self.0
+        }
+    }
+
+    #[test]
+    fn a_cancelled_ask_changes_nothing_wherever_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut expected = in_memory();
+        let first = round(&mut expected, 6, &Unwatched).unwrap();
+        let second = round(&mut expected, 3, &Unwatched).unwrap();
+        let mut reached = 0;
+        // From before the first point to the last ones: fifty take more looks than that.
+        for looks in (0..1_000).step_by(97) {
+            let path = folder.path().join(looks.to_string());
+            std::fs::create_dir(&path).unwrap();
+            for mut study in [in_memory(), on_disk(&path).0] {
+                assert_eq!(round(&mut study, 6, &Unwatched).unwrap(), first);
+                let cancelled = study.ask(50, &After(looks, AtomicUsize::new(0))).is_err();
+                assert!(cancelled, "after {looks} looks");
+                reached += usize::from(study.unsettled);
+                assert_eq!(study.ledger().unwrap().trials().len(), 6);
+                assert_eq!(round(&mut study, 3, &Unwatched).unwrap(), second, "after {looks} looks");
+            }
+        }
+        assert!(reached > 0, "no ask was cancelled after its first point");
+    }
+
+    #[test]
+    fn an_ask_that_cannot_be_recorded_is_undone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut study, layout) = on_disk(folder.path());
+        let mut expected = in_memory();
+        assert_eq!(round(&mut study, 5, &Unwatched).unwrap(), round(&mut expected, 5, &Unwatched).unwrap());
+        let journal = std::fs::read(layout.journal()).unwrap();
+        std::fs::write(layout.journal(), [&journal[..], b"someone"].concat()).unwrap();
+        assert!(matches!(study.ask(2, &Unwatched), Err(Error::Io { .. })));
+        assert!(matches!(study.tell(7, &Verdict::Infeasible), Err(Error::Trial(_))));
+        assert_eq!(round(&mut study, 2, &Unwatched).unwrap(), round(&mut expected, 2, &Unwatched).unwrap());
+        study.close("test").unwrap();
+        assert_eq!(
+            replay::study(study.config(), &store::read(&layout).unwrap().0).unwrap().history().len(),
+            7
+        );
+    }
+
+    #[test]
+    fn outcomes_are_told_once() {
+        let mut study = in_memory();
+        study.ask(2, &Unwatched).unwrap();
+        let value = Verdict::answered(2.0);
+        assert_eq!(study.tell(0, &value).unwrap(), Told::New);
+        assert_eq!(study.tell(0, &value).unwrap(), Told::Repeated);
+        // In the user's direction.
+        let said = study.tell(0, &Verdict::answered(f64::NAN)).unwrap_err().to_string();
+        assert!(said.contains("trial 0 has an outcome already, the value 2.0"), "{said}");
+        let said = study.tell(5, &value).unwrap_err().to_string();
+        assert!(said.contains("no trial 5: the study has 2 trials"), "{said}");
+    }
+
+    #[test]
+    fn looking_takes_nothing_and_writing_takes_what_there_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut study, layout) = on_disk(folder.path());
+        let mut other = ByHand::read(&layout).unwrap();
+        study.ask(1, &Unwatched).unwrap();
+        assert!(matches!(other.ask(1, &Unwatched), Err(Error::Locked { .. })));
+        assert!(study.is_taken() && !other.is_taken());
+        study.close("test").unwrap();
+        assert_eq!(other.ask(1, &Unwatched).unwrap()[0].id.0, 1);
+        assert!(other.is_taken());
+    }
 }

@@ -2,6 +2,7 @@
 //! `tribo ask` and `tribo tell` or to Python's `tribo.Study`, and the same bits come out.
 //!
 //! Prints each point, its numbers in the shortest text that reads back to the same bits.
+#![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 use tribo::space::{Direction, Parameter, Point, Space};
 use tribo::strategy::{Settings, Strategy, Study};

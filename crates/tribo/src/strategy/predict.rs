@@ -71,6 +71,7 @@ mod tests {
     use crate::strategy::{Settings, Strategy};
     use crate::surrogate::watch::Unwatched;
     use crate::trial::TrialId;
+    use std::slice::from_ref;
 
     fn space() -> Space {
         Space::new(vec![Parameter::float("x", -2.0, 3.0), Parameter::int("n", 0, 9)]).unwrap()
@@ -94,7 +95,7 @@ mod tests {
                 bits.extend(each.point.numbers().iter().map(|x| x.to_bits()));
             }
             if look && study.best().unwrap().is_some() {
-                study.posterior(&[asked[0].point.clone()], &Unwatched).unwrap();
+                study.posterior(from_ref(&asked[0].point), &Unwatched).unwrap();
             }
             study.tell(asked[0].id, sign * bowl(&asked[0].point)).unwrap();
             if let Some((id, value)) = late.replace((asked[1].id, sign * bowl(&asked[1].point))) {
@@ -140,7 +141,7 @@ mod tests {
             let mut study = Study::new(space(), Direction::Minimize, strategy, None, 3).unwrap();
             let id = study.ask(1).unwrap()[0].id;
             study.tell(id, 1.0).unwrap();
-            assert_eq!(study.posterior(&[point.clone()], &Unwatched), Err(Error::NoPosterior));
+            assert_eq!(study.posterior(from_ref(&point), &Unwatched), Err(Error::NoPosterior));
         }
         let mut empty = study(Direction::Minimize);
         assert!(matches!(empty.posterior(&[point], &Unwatched), Err(Error::Empty { .. })));
@@ -151,7 +152,7 @@ mod tests {
         let mut study = study(Direction::Minimize);
         let asked = study.ask(1).unwrap();
         study.tell(asked[0].id, 7.0).unwrap();
-        let predicted = study.posterior(&[asked[0].point.clone()], &Unwatched).unwrap();
+        let predicted = study.posterior(from_ref(&asked[0].point), &Unwatched).unwrap();
         assert!((predicted.mean[0] - 7.0).abs() < 1e-3, "{predicted:?}");
         let wide = Space::new(vec![Parameter::float("x", -9.0, 9.0), Parameter::int("n", 0, 9)]).unwrap();
         let outside = wide.point(vec![Values::Float(vec![8.0]), Values::Int(vec![1])]).unwrap();

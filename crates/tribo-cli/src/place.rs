@@ -1,10 +1,8 @@
 //! Where the points of a study are evaluated: the runner that the study file asks for, and the clock that goes with it.
 
 use crate::study::Writing;
-use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use tribo_study::config::{On, Run};
 use tribo_study::driver::clock::{Clock, SystemClock};
 use tribo_study::job::{Answer, Spec};
@@ -30,7 +28,7 @@ impl Virtual {
     /// A clock that goes on where the journal ends, or starts now.
     pub(crate) fn after(last_ms: Option<u64>) -> Virtual {
         let start_ms = last_ms.unwrap_or_else(|| SystemClock::new().utc_ms());
-        Virtual { time: Rc::new(Cell::new(0.0)), start_ms }
+        Virtual { time: VirtualTime::default(), start_ms }
     }
 }
 
@@ -50,8 +48,8 @@ impl Clock for Virtual {
 
 /// How the points of this study are evaluated; an error if the study file does not say.
 pub(crate) fn run(writing: &Writing) -> Result<Run> {
-    writing.config.run.clone().ok_or_else(|| {
-        let path = writing.layout.file().display();
+    writing.study.config.run.clone().ok_or_else(|| {
+        let path = writing.study.layout.file().display();
         Error::Usage(format!(
             "{path} has no section [run]: its points are evaluated by hand, with `tribo ask` and `tribo tell`"
         ))
@@ -62,13 +60,16 @@ pub(crate) fn run(writing: &Writing) -> Result<Run> {
 pub(crate) fn place(writing: &Writing, run: &Run) -> Result<(Box<dyn Runner>, Box<dyn Clock>)> {
     match (&run.on, &writing.virtual_time) {
         (On::Simulated(simulated), Some(clock)) => {
-            let (config, time) = (&writing.config, Rc::clone(&clock.time));
-            let spool = [writing.layout.spool("tmp"), writing.layout.spool("done")];
+            let (config, time) = (&writing.study.config, clock.time.clone());
+            let spool = [writing.study.layout.spool("tmp"), writing.study.layout.spool("done")];
             let sink = Box::new(move |answer| deliver(&spool, &answer));
             let runner = Simulated::new(simulated, &config.space, config.seed, time, sink)?;
             Ok((Box::new(runner), Box::new(clock.clone())))
         }
-        _ => Ok((runner(&writing.layout, &writing.ledger.study, run)?, Box::new(SystemClock::new()))),
+        _ => Ok((
+            runner(&writing.study.layout, &writing.study.ledger.study, run)?,
+            Box::new(SystemClock::new()),
+        )),
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::place::Virtual;
 use serde_json::{Map, Value};
 use std::fs;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use tribo::strategy::Study;
 use tribo_study::config::{Config, On, Run};
@@ -11,6 +10,7 @@ use tribo_study::driver::Parts;
 use tribo_study::driver::clock::{Clock, SystemClock};
 use tribo_study::job::{self, JOB_VERSION, STARTED_FILE, STDERR_FILE, Spec};
 use tribo_study::layout::Layout;
+use tribo_study::owned::{self, Owned};
 use tribo_study::report::row::Begun;
 use tribo_study::report::summary::{Driver, Seen};
 use tribo_study::runner::{Runner, wall_limit};
@@ -18,7 +18,6 @@ use tribo_study::store::disk::UtcMs;
 use tribo_study::store::lease::Owner;
 use tribo_study::store::ledger::Ledger;
 use tribo_study::store::process::Process;
-use tribo_study::store::record::Record;
 use tribo_study::store::{self, Disk, Store};
 use tribo_study::tag::{AttemptId, StudyId, Tag};
 use tribo_study::{Error, Result, replay};
@@ -101,65 +100,29 @@ pub(crate) fn config(layout: &Layout) -> Result<Config> {
     Config::read(layout.file())
 }
 
-/// The state of a study, if there is a store.
-pub(crate) fn ledger(layout: &Layout) -> Result<Option<Ledger>> {
-    match layout.journal().exists() {
-        true => store::read(layout).map(|(ledger, _)| Some(ledger)),
-        false => Ok(None),
-    }
-}
-
 /// How the study file contradicts the study in the store, if there is one.
 pub(crate) fn difference(layout: &Layout, config: &Config) -> Result<Option<Error>> {
-    let Some(ledger) = ledger(layout)? else { return Ok(None) };
-    Ok(contradiction(layout, &ledger, config))
-}
-
-fn contradiction(layout: &Layout, ledger: &Ledger, config: &Config) -> Option<Error> {
-    let old = Config::parse(layout.file(), &ledger.config).ok()?;
-    old.identity_difference(config).map(|what| Error::Changed {
-        path: layout.file().to_owned(),
-        what,
-        advice: "undo the change, or give the changed study file another name for a new study".to_owned(),
-    })
+    let Some(ledger) = owned::ledger(layout)? else { return Ok(None) };
+    Ok(owned::contradiction(layout, &ledger, config))
 }
 
 /// A study that belongs to this process.
 pub(crate) struct Writing {
-    /// Its paths.
-    pub(crate) layout: Layout,
-    /// The study file.
-    pub(crate) config: Config,
-    /// Its state.
-    pub(crate) ledger: Ledger,
-    /// What was found and put right.
-    pub(crate) notes: Vec<String>,
+    /// It.
+    pub(crate) study: Owned,
     /// The time, where evaluations are simulated.
     pub(crate) virtual_time: Option<Virtual>,
-    store: Disk,
 }
 
 /// Takes a study; makes its store if there is none.
 pub(crate) fn open(layout: &Layout, take_over: bool) -> Result<Writing> {
-    let config = config(layout)?;
-    let text = fs::read_to_string(layout.file()).map_err(Error::io("cannot read", layout.file()))?;
-    let before = ledger(layout)?;
-    let simulated = matches!(config.run.as_ref().map(|run| &run.on), Some(On::Simulated(_)));
-    let virtual_time = simulated.then(|| Virtual::after(before.as_ref().map(|ledger| ledger.last_ms)));
-    let utc_ms = utc_ms(virtual_time.as_ref());
-    if before.is_none() {
-        let (store, ledger) = Disk::create_with(layout, &text, &random_id(), utc_ms)?;
-        return Ok(Writing { layout: layout.clone(), config, ledger, notes: vec![], virtual_time, store });
-    }
-    let (store, ledger, notes) = Disk::open_with(layout, take_over, utc_ms)?;
-    let mut writing = Writing { layout: layout.clone(), config, ledger, notes, virtual_time, store };
-    if writing.ledger.config != text {
-        if let Some(error) = contradiction(layout, &writing.ledger, &writing.config) {
-            return Err(error);
-        }
-        writing.append(Record::Configured { config: text })?;
-    }
-    Ok(writing)
+    let mut virtual_time = None;
+    let study = Owned::open(layout, take_over, |config, before| {
+        let simulated = matches!(config.run.as_ref().map(|run| &run.on), Some(On::Simulated(_)));
+        virtual_time = simulated.then(|| Virtual::after(before.map(|ledger| ledger.last_ms)));
+        utc_ms(virtual_time.as_ref())
+    })?;
+    Ok(Writing { study, virtual_time })
 }
 
 /// Takes a study that has a store.
@@ -177,36 +140,18 @@ fn utc_ms(virtual_time: Option<&Virtual>) -> UtcMs {
 
 /// The id of a study; a new one if there is no store yet.
 pub(crate) fn id(layout: &Layout) -> Result<StudyId> {
-    Ok(ledger(layout)?.map_or_else(random_id, |ledger| ledger.study))
-}
-
-fn random_id() -> StudyId {
-    // The hasher's keys are random; nothing else here is.
-    StudyId::from_bits(RandomState::new().build_hasher().finish())
+    Ok(owned::ledger(layout)?.map_or_else(owned::random_id, |ledger| ledger.study))
 }
 
 impl Writing {
-    /// Adds a record and folds it into the state.
-    pub(crate) fn append(&mut self, record: Record) -> Result<()> {
-        let entry = self.store.append(&record)?;
-        self.ledger
-            .apply(&entry)
-            .map_err(|what| Error::Usage(format!("the journal cannot take this: {what}")))
-    }
-
-    /// Makes everything durable and gives the study back.
-    pub(crate) fn close(self, why: &str) -> Result<()> {
-        self.store.close(why)
-    }
-
     /// What a driver works with.
     pub(crate) fn into_parts<'a>(self, run: Run, runner: Box<dyn Runner>, clock: &'a dyn Clock) -> Parts<'a> {
         let wall = wall_limit(&run.on, run.evaluation.timeout);
         Parts {
-            config: self.config,
+            config: self.study.config,
             run,
-            ledger: self.ledger,
-            store: Box::new(self.store),
+            ledger: self.study.ledger,
+            store: Box::new(self.study.store),
             runner,
             clock,
             folder: STUDY_FOLDER.to_owned(),
@@ -231,7 +176,7 @@ impl Scratch {
         if store.exists() {
             fs::remove_dir_all(&store).map_err(Error::io("cannot remove", &store))?;
         }
-        let study = random_id();
+        let study = owned::random_id();
         let (mut disk, _) = Disk::create(&beside, "", &study)?;
         let id = AttemptId { trial: 0, attempt: 1 };
         let tag = Tag::new(&study, id).ok_or_else(|| Error::Usage("no tag".to_owned()))?;

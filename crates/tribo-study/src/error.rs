@@ -108,7 +108,10 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// An option, trial or name that does not fit the study.
+    /// A trial that does not exist, is being evaluated, or was told something else.
+    #[error("{0}")]
+    Trial(String),
+    /// An option or name that does not fit the study.
     #[error("{0}")]
     Usage(String),
     /// The optimiser's own.
@@ -120,7 +123,7 @@ impl Error {
     /// Exit code of the program: 2 usage, 3 study file, 4 store, 7 evaluator, 8 scheduler, 1 anything else.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::Usage(_) | Error::Missing { .. } => 2,
+            Error::Usage(_) | Error::Trial(_) | Error::Missing { .. } => 2,
             Error::Config(_) | Error::Changed { .. } | Error::Refused { .. } => 3,
             Error::Locked { .. }
             | Error::TakenOver { .. }

@@ -20,7 +20,11 @@ pub mod store;
 pub mod point;
 pub mod replay;
 
+pub mod owned;
+
 pub mod report;
+
+pub mod by_hand;
 
 pub mod driver;
 

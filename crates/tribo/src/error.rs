@@ -138,6 +138,12 @@ pub enum Error {
          identity embedding"
     )]
     NoModelCoordinates,
+    /// The model of a study does not reach every point of its space.
+    #[error(
+        "this study has no posterior over its space: its strategy does not model every coordinate in one model; use \
+         `bo` with the identity embedding"
+    )]
+    NoPosterior,
     /// A test problem does not exist in this dimension.
     #[error("the test problem {name} has no version with {dim} inputs; it needs {allowed}")]
     ProblemDimension {

@@ -67,18 +67,18 @@ pub(crate) fn run(options: &Options) -> Outcome {
 /// Without a driver: be one, propose nothing, and leave when the trials are told.
 fn alone(layout: &Layout, mut writing: Writing, trials: BTreeSet<u64>, all: bool) -> Outcome {
     let mut open: BTreeSet<u64> =
-        trials.into_iter().filter(|trial| writing.ledger.open().any(|(id, _)| id == *trial)).collect();
+        trials.into_iter().filter(|trial| writing.study.ledger.open().any(|(id, _)| id == *trial)).collect();
     for trial in open.clone() {
         // No driver evaluates these, so none can give them up.
-        if writing.ledger.trial(trial).is_some_and(|state| state.attempts.is_empty()) {
+        if writing.study.ledger.trial(trial).is_some_and(|state| state.attempts.is_empty()) {
             let reason = "cancelled: on request".to_owned();
-            writing.append(Record::Told { trial, verdict: Verdict::Failed { reason } })?;
+            writing.study.append(Record::Told { trial, verdict: Verdict::Failed { reason } })?;
             open.remove(&trial);
         }
     }
-    let live = writing.ledger.live().count();
+    let live = writing.study.ledger.live().count();
     if (all && live == 0) || (!all && open.is_empty()) {
-        writing.close("cancelled")?;
+        writing.study.close("cancelled")?;
         output::note(if all { "nothing is under way" } else { "done" });
         return Ok(OK);
     }

@@ -14,7 +14,7 @@ use tribo_study::report::csv::{self, Record as Line};
 use tribo_study::report::{point, text};
 use tribo_study::store::ledger::Ledger;
 use tribo_study::store::record::{Record, Verdict};
-use tribo_study::{Error, replay};
+use tribo_study::{Error, owned, replay};
 
 /// Faulty rows that are shown.
 const SHOWN_FAULTS: usize = 10;
@@ -60,15 +60,15 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let rows = rows(&config.space, &columns, lines).map_err(|faults| complain(file, &faults))?;
     let no_value = lines.len() - rows.len();
     if options.dry_run {
-        let known = study::ledger(&layout)?.map_or(Ok(BTreeSet::new()), |ledger| known(&config, &ledger))?;
+        let known = owned::ledger(&layout)?.map_or(Ok(BTreeSet::new()), |ledger| known(&config, &ledger))?;
         let new = unknown(known, rows).len();
         output::print(&columns.preview(&config.space, &header.fields))?;
         output::note(&format!("{}; nothing was changed", counts(new, lines.len(), no_value)));
         return Ok(OK);
     }
     let mut writing = study::open(&layout, false)?;
-    let new = unknown(known(&writing.config, &writing.ledger)?, rows);
-    let mut optimiser = replay::study(&writing.config, &writing.ledger)?;
+    let new = unknown(known(&writing.study.config, &writing.study.ledger)?, rows);
+    let mut optimiser = replay::study(&writing.study.config, &writing.study.ledger)?;
     for row in &new {
         let point = tribo_study::point::from_json(optimiser.space(), &row.point).map_err(Failure::usage)?;
         let trial = match optimiser.add(&point, row.value) {
@@ -81,10 +81,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
             }
             added => added?,
         };
-        writing.append(Record::Imported { trial: trial.0, point: row.point.clone(), value: row.value })?;
+        writing.study.append(Record::Imported {
+            trial: trial.0,
+            point: row.point.clone(),
+            value: row.value,
+        })?;
     }
     let n_new = new.len();
-    writing.close("imported")?;
+    writing.study.close("imported")?;
     output::note(&counts(n_new, lines.len(), no_value));
     Ok(OK)
 }

@@ -39,8 +39,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let writing = study::open(&layout, options.take_over)?;
     let mut run = place::run(&writing)?;
     run.workers = options.workers.map_or(run.workers, NonZeroUsize::get);
-    writing.notes.iter().for_each(|note| output::warning(note));
-    let config = writing.config.clone();
+    writing.study.notes.iter().for_each(|note| output::warning(note));
+    let config = writing.study.config.clone();
     let screen = Screen::new(!options.json && !options.quiet);
     let mut watcher = Watcher::new(options, &screen, &layout);
     let named = output::named(&layout);

@@ -4,10 +4,9 @@ use super::words;
 use crate::failure::{Failure, OK, Outcome};
 use crate::{output, study};
 use clap::Args;
-use tribo_study::replay;
-use tribo_study::report::text;
-use tribo_study::store::ledger::TrialState;
-use tribo_study::store::record::{Record, Verdict};
+use tribo::trial::Told;
+use tribo_study::by_hand::ByHand;
+use tribo_study::store::record::Verdict;
 
 #[derive(Debug, Args)]
 #[command(override_usage = "tribo tell [STUDY] <TRIAL> <VALUE | --failed REASON | --infeasible>")]
@@ -40,19 +39,13 @@ pub(crate) fn run(options: &Options) -> Outcome {
             )));
         }
     };
-    let mut writing = study::open_existing(&layout)?;
-    let state =
-        writing.ledger.trial(trial).ok_or_else(|| words::no_trial(trial, writing.ledger.trials().len()))?;
-    if !is_new(trial, state, &verdict)? {
-        output::note(&format!("trial {trial} has this outcome already; nothing changed"));
-        writing.close("told by hand")?;
-        return Ok(OK);
-    }
-    // The optimiser checks what the journal would keep.
-    replay::tell(&mut replay::study(&writing.config, &writing.ledger)?, trial, &verdict)?;
-    writing.append(Record::Told { trial, verdict })?;
-    writing.close("told by hand")?;
-    output::note(&format!("trial {trial} is told"));
+    let mut study = ByHand::of(study::open_existing(&layout)?.study)?;
+    let told = study.tell(trial, &verdict)?;
+    study.close("told by hand")?;
+    output::note(&match told {
+        Told::New => format!("trial {trial} is told"),
+        Told::Repeated => format!("trial {trial} has this outcome already; nothing changed"),
+    });
     Ok(OK)
 }
 
@@ -60,33 +53,4 @@ fn finite(text: &str) -> Result<f64, Failure> {
     text.parse().ok().filter(|value: &f64| value.is_finite()).ok_or_else(|| {
         Failure::usage(format!("{text:?} is not a finite number; if there is no value, use --failed REASON"))
     })
-}
-
-/// Whether the outcome is news; an error if it contradicts what is known, or if a job is going to tell.
-fn is_new(trial: u64, state: &TrialState, verdict: &Verdict) -> Result<bool, Failure> {
-    match &state.verdict {
-        Some(known) if known == verdict => return Ok(false),
-        Some(known) => {
-            let known = match known {
-                Verdict::Measured { value } => format!("the value {value:?}"),
-                Verdict::Failed { reason } => format!("failed ({reason})"),
-                Verdict::Infeasible => "infeasible".to_owned(),
-                Verdict::Invalid { answer } => format!("an invalid answer ({answer})"),
-            };
-            return Err(Failure::usage(format!(
-                "trial {trial} has an outcome already, {known}; it cannot be changed"
-            )));
-        }
-        None => {}
-    }
-    match state.attempts.iter().rev().find(|attempt| attempt.end.is_none()) {
-        Some(attempt) => {
-            let job = attempt.job.as_deref().map(|job| format!(" (job {job})")).unwrap_or_default();
-            Err(Failure::usage(format!(
-                "trial {trial} is being evaluated{job}, {} so far; `tribo cancel {trial}` gives it up",
-                text::count(state.attempts.len(), "attempt")
-            )))
-        }
-        None => Ok(true),
-    }
 }

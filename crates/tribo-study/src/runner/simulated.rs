@@ -14,19 +14,32 @@ use crate::job::{Answer, JOB_VERSION, Kind, PARAMS_FILE};
 use crate::tag::{AttemptId, Tag};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 use tribo::problems::{Problem, by_name};
 use tribo::rng::Stream;
 use tribo::space::Space;
 
 /// Seconds on a clock that only jumps, shared by whoever needs to know.
-pub type VirtualTime = Rc<Cell<f64>>;
+#[derive(Debug, Clone, Default)]
+pub struct VirtualTime(Arc<AtomicU64>);
+
+impl VirtualTime {
+    /// The seconds.
+    pub fn get(&self) -> f64 {
+        f64::from_bits(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Jumps.
+    pub fn set(&self, seconds: f64) {
+        self.0.store(seconds.to_bits(), Ordering::Relaxed);
+    }
+}
 
 const HOST: &str = "simulated";
 

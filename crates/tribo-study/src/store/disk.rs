@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Tells the time, in milliseconds since 1970.
-pub type UtcMs = Box<dyn Fn() -> u64>;
+pub type UtcMs = Box<dyn Fn() -> u64 + Send>;
 
 /// The store on disk, owned.
 pub struct Disk {

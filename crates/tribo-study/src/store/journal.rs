@@ -48,7 +48,7 @@ impl Medium for File {
 /// The writer.
 pub struct Journal {
     path: PathBuf,
-    file: Box<dyn Medium>,
+    file: Box<dyn Medium + Send>,
     synced: u64,
     /// Lines to be written.
     pending: Vec<u8>,
@@ -91,7 +91,7 @@ impl Journal {
         Ok(Journal::over(path, Box::new(file), whole))
     }
 
-    fn over(path: &Path, file: Box<dyn Medium>, synced: u64) -> Journal {
+    fn over(path: &Path, file: Box<dyn Medium + Send>, synced: u64) -> Journal {
         Journal { path: path.to_owned(), file, synced, pending: vec![], torn: false, dead: false }
     }
 

@@ -150,7 +150,7 @@ pub struct Lease {
     beat: u64,
     released: bool,
     /// Held as long as the lease is, where the file system has locks.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 impl Lease {
@@ -180,7 +180,7 @@ impl Lease {
                     process: me.clone(),
                     beat: utc_ms,
                     released: false,
-                    _lock: lock.flatten(),
+                    lock: lock.flatten(),
                 };
                 lease.remove_old();
                 return Ok(lease);
@@ -253,6 +253,8 @@ impl Drop for Lease {
     fn drop(&mut self) {
         // A lease that cannot be given back belongs to a dead process soon.
         let _ = self.release();
+        // By name: a process forked from this one has the file open too, and closing ours would not be enough.
+        let _ = self.lock.as_ref().map(File::unlock);
     }
 }
 

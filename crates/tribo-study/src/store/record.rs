@@ -153,6 +153,27 @@ pub enum Verdict {
     },
 }
 
+impl Verdict {
+    /// The outcome of an evaluation that answered with a number: measured if it is finite, else invalid.
+    pub fn answered(value: f64) -> Verdict {
+        match value.is_finite() {
+            true => Verdict::Measured { value },
+            false => Verdict::Invalid { answer: value.to_string() },
+        }
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Verdict::Measured { value } => write!(f, "the value {value:?}"),
+            Verdict::Failed { reason } => write!(f, "failed ({reason})"),
+            Verdict::Infeasible => f.write_str("infeasible"),
+            Verdict::Invalid { answer } => write!(f, "an invalid answer ({answer})"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use crate::conformance::conforms;
 use crate::study::{Study, reference, sighting_of};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 use tribo::problems::by_name;
@@ -25,7 +25,7 @@ fn branin() -> (Simulated, VirtualTime, Answers) {
     let sink = Rc::clone(&answers);
     let space = Space::new(parameters).unwrap();
     let sink = Box::new(move |answer| sink.borrow_mut().push(answer));
-    let runner = Simulated::new(&config, &space, 7, Rc::clone(&time), sink).unwrap();
+    let runner = Simulated::new(&config, &space, 7, time.clone(), sink).unwrap();
     (runner, time, answers)
 }
 
@@ -134,7 +134,7 @@ fn unknown_problems_and_wrong_dimensions_are_errors() {
     let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)]).unwrap();
     for problem in ["nosuch", "branin"] {
         let config = config::Simulated { problem: problem.into(), duration: Default::default() };
-        let time = Rc::new(Cell::new(0.0));
+        let time = VirtualTime::default();
         assert!(Simulated::new(&config, &space, 0, time, Box::new(|_| {})).is_err(), "{problem}");
     }
 }

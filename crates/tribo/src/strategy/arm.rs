@@ -7,6 +7,7 @@
 use super::ahead::Pending;
 use super::fitted::Fitted;
 use super::forecast::Forecast;
+use super::model::Model;
 use super::proposal::{For, Proposer};
 use super::results::Results;
 use super::searches::LocalSearches;
@@ -122,6 +123,11 @@ impl Arm {
         let decided = fit.is_some() || ended.is_some();
         let decision = decided.then_some(Decision { results: results.len(), fit, ended });
         Ok(Proposal { u, decision })
+    }
+
+    /// The model of all results here.
+    pub(super) fn model(&mut self, watch: &dyn Watch) -> Result<&Model> {
+        self.forecast.model(&self.settings, &self.results, &self.searches, self.seed, watch)
     }
 
     /// Takes note of a trial asked at `u`.

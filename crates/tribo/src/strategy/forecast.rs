@@ -88,14 +88,7 @@ impl Forecast {
         watch: &dyn Watch,
     ) -> Result<(&Model, &Ahead)> {
         let pending: Vec<&Pending> = pending.values().collect();
-        if self.ahead.is_none() && self.draft.is_none() {
-            let spacing = if settings.trust_region { searches.spacing() } else { 0.0 };
-            if !self.update(settings, results, spacing, seed, watch)? {
-                let (points, values) = (&results.points, &results.values);
-                let last = self.fitted.as_ref();
-                self.draft = Some(Model::fit(settings, points, values, last, spacing, seed, watch)?);
-            }
-        }
+        self.refresh(settings, results, searches, seed, watch)?;
         let Some(model) = self.draft.as_ref().or(self.model.as_ref()) else {
             return Err(Error::Empty { what: "model of the embedding" });
         };
@@ -108,6 +101,41 @@ impl Forecast {
         };
         ahead.catch_up(model, &pending, searches.number())?;
         Ok((model, ahead))
+    }
+
+    /// The model of all results. Events alone decide proposals, so a look at it in between changes none of them.
+    pub(super) fn model(
+        &mut self,
+        settings: &Settings,
+        results: &Results,
+        searches: &LocalSearches,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<&Model> {
+        self.refresh(settings, results, searches, seed, watch)?;
+        let model = self.draft.as_ref().or(self.model.as_ref());
+        model.ok_or(Error::Empty { what: "model of the embedding" })
+    }
+
+    /// Brings the model up to date, or makes a draft.
+    fn refresh(
+        &mut self,
+        settings: &Settings,
+        results: &Results,
+        searches: &LocalSearches,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        if self.ahead.is_some() || self.draft.is_some() {
+            return Ok(());
+        }
+        let spacing = if settings.trust_region { searches.spacing() } else { 0.0 };
+        if !self.update(settings, results, spacing, seed, watch)? {
+            let (points, values) = (&results.points, &results.values);
+            let last = self.fitted.as_ref();
+            self.draft = Some(Model::fit(settings, points, values, last, spacing, seed, watch)?);
+        }
+        Ok(())
     }
 
     /// Takes new results into the model; false if it has to be fitted.

@@ -13,7 +13,7 @@
 //! `bo` and `paper` are two settings of one machine ([`Settings`]). An `arm` for each embedding holds its `results`, its
 //! local `searches` (in regions of `trust`) and its `forecast`: the `model`, updated between fits (`fitted`), with values
 //! seen through a `warp`, and the posterior `ahead` of it, on which a `proposal` is made. `quota` shares workers between
-//! exploiting and exploring. `restore` takes trials of an earlier process.
+//! exploiting and exploring. `restore` takes trials of an earlier process, `predict` shows the model in the user's units.
 //!
 //! [`History`]: crate::trial::History
 
@@ -24,6 +24,7 @@ mod fitted;
 mod forecast;
 mod insight;
 mod model;
+mod predict;
 mod proposal;
 mod quota;
 mod restore;
@@ -36,6 +37,7 @@ mod warp;
 
 pub use auto::looks_at_budget;
 pub use insight::{ActiveInput, Evidence, Fact, Finding, Insight, Verdict};
+pub use predict::Predicted;
 pub use quota::Quota;
 pub use settings::{
     Acquisition, AutoSettings, Design, InducingPoints, Initial, Maximizer, Process, Settings, Strategy,

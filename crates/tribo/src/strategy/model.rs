@@ -159,6 +159,11 @@ impl Model {
         (0..a.len()).map(|k| scaled(k) * scaled(k)).sum::<f64>().sqrt()
     }
 
+    /// The value that the model sees as `w`, and the slope of that map.
+    pub(super) fn unwarp(&self, w: f64) -> (f64, f64) {
+        self.fitted.warp.invert(w)
+    }
+
     /// The value as the model sees it.
     pub(super) fn warp(&self, value: f64) -> f64 {
         self.fitted.warp.apply(value)

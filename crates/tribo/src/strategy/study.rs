@@ -49,7 +49,7 @@ pub struct Best {
 /// An optimisation with ask and tell.
 pub struct Study {
     space: Space,
-    direction: Direction,
+    pub(super) direction: Direction,
     seed: u64,
     pub(super) history: History,
     pub(super) machine: Machine,

@@ -98,6 +98,16 @@ impl Warp {
         2.0 * (half / self.scale)
     }
 
+    /// The value that the model sees as `w`, and the slope of this map.
+    pub(super) fn invert(&self, w: f64) -> (f64, f64) {
+        let t = self.shift + self.scale * w;
+        match self.log {
+            None => (t, self.scale),
+            Some(Log { base, unit }) if t > 0.0 => (base + unit * t.exp_m1(), unit * t.exp() * self.scale),
+            Some(Log { base, unit }) => (base + unit * t, unit * self.scale),
+        }
+    }
+
     /// Σ log w'(y): what an evidence of warped values needs to be compared with one of others.
     pub(super) fn log_jacobian(&self, values: &[f64]) -> f64 {
         values.iter().map(|&y| self.log.map_or(0.0, |log| log.log_slope(y)) - self.scale.ln()).sum()
@@ -142,6 +152,20 @@ mod tests {
         let warps = Warp::candidates(&values, true);
         assert_eq!(warps.len(), 3);
         assert!(warps[1..].iter().all(|warp| warp.apply(1.0) < warp.apply(1.5)));
+    }
+
+    #[test]
+    fn the_inverse_undoes_the_warp_and_its_slope_is_the_reciprocal() {
+        let values: Vec<f64> = (0..20).map(|i| 10_f64.powf(i as f64 * 0.45)).collect();
+        for warp in Warp::candidates(&values, true) {
+            for i in -50..400 {
+                let y = i as f64 * 3.3;
+                let (back, slope) = warp.invert(warp.apply(y));
+                // A few roundings of the shift, which is some ten units at most.
+                assert!((back - y).abs() < 1e-11 * y.abs().max(warp.scale), "{warp:?} at {y}: {back}");
+                assert!((slope.ln() + warp.log_jacobian(&[y])).abs() < 1e-11, "{warp:?} at {y}");
+            }
+        }
     }
 
     #[test]

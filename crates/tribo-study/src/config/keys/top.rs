@@ -39,7 +39,7 @@ pub(in crate::config) static ROOT: Section = table(
         .or("0"),
         section("parameter", Type::Tables(&PARAMETER, 1), "The inputs, one section each.").required(),
         section("strategy", Type::Table(&STRATEGY), "How points are chosen."),
-        section("budget", Type::Table(&BUDGET), "When the study is over.").required(),
+        section("budget", Type::Table(&BUDGET), "When the study is over; needed with `[run]`."),
         section(
             "run",
             Type::Table(&RUN),

@@ -81,6 +81,10 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
     let strategy_view = view.inside("strategy", &STRATEGY);
     let strategy = strategy::read(&strategy_view, &space)?;
     let run = run::read(&view, &space)?;
+    // Whoever asks by hand knows when to stop; a driver has to be told.
+    if run.is_some() && view.given("budget").is_none() {
+        return Err(view.missing("budget"));
+    }
     let decisive =
         budget.evaluations.filter(|_| matches!(strategy, Strategy::Auto(_)) && looks_at_budget(&space));
     let identity = Identity::new(&view, &strategy, decisive).to_text();

@@ -228,7 +228,7 @@ fn the_schema_keeps_to_what_draft_4_knows() {
     let schema = json_schema();
     assert_eq!(schema["$schema"], "http://json-schema.org/draft-04/schema#");
     assert_eq!(schema["additionalProperties"], false);
-    assert_eq!(schema["required"], serde_json::json!(["study_version", "direction", "parameter", "budget"]));
+    assert_eq!(schema["required"], serde_json::json!(["study_version", "direction", "parameter"]));
     assert_eq!(schema["properties"]["run"]["properties"]["workers"]["default"], 1);
     assert_eq!(schema["properties"]["run"]["properties"]["poll"], serde_json::Value::Null);
 }

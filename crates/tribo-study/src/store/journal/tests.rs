@@ -5,8 +5,7 @@ use crate::job::Kind;
 use crate::store::record::{Record, Verdict};
 use crate::tag::{AttemptId, StudyId, Tag};
 use proptest::prelude::*;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use tribo::trial::{Purpose, Trial, TrialId};
 
 /// A study with `told` trials that have an outcome and `running` that have none.
@@ -235,20 +234,20 @@ struct Faulty {
     truncate_fails: bool,
 }
 
-impl Medium for Rc<RefCell<Faulty>> {
+impl Medium for Arc<Mutex<Faulty>> {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut file = self.borrow_mut();
+        let mut file = self.lock().unwrap();
         let room = file.capacity.map_or(usize::MAX, |capacity| capacity.saturating_sub(file.bytes.len()));
         file.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
         if bytes.len() > room { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.borrow().sync_error.map_or(Ok(()), |kind| Err(kind.into()))
+        self.lock().unwrap().sync_error.map_or(Ok(()), |kind| Err(kind.into()))
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
-        let mut file = self.borrow_mut();
+        let mut file = self.lock().unwrap();
         if file.truncate_fails {
             return Err(io::ErrorKind::Other.into());
         }
@@ -257,61 +256,61 @@ impl Medium for Rc<RefCell<Faulty>> {
     }
 
     fn length(&self) -> io::Result<u64> {
-        Ok(self.borrow().bytes.len() as u64)
+        Ok(self.lock().unwrap().bytes.len() as u64)
     }
 }
 
-fn faulty() -> (Journal, Rc<RefCell<Faulty>>, Vec<Entry>) {
+fn faulty() -> (Journal, Arc<Mutex<Faulty>>, Vec<Entry>) {
     let entries = study(2, 1);
-    let file = Rc::new(RefCell::new(Faulty { bytes: lines(&entries[..2]).0, ..Faulty::default() }));
-    let length = file.borrow().bytes.len() as u64;
-    (Journal::over(Path::new("journal"), Box::new(Rc::clone(&file)), length), file, entries)
+    let file = Arc::new(Mutex::new(Faulty { bytes: lines(&entries[..2]).0, ..Faulty::default() }));
+    let length = file.lock().unwrap().bytes.len() as u64;
+    (Journal::over(Path::new("journal"), Box::new(Arc::clone(&file)), length), file, entries)
 }
 
 #[test]
 fn a_full_disk_is_taken_back_and_written_when_there_is_space() {
     let (mut journal, file, entries) = faulty();
-    let start = file.borrow().bytes.len();
+    let start = file.lock().unwrap().bytes.len();
     let (all, _) = lines(&entries);
     for entry in &entries[2..] {
         journal.append(entry).unwrap();
     }
     for room in 0..all.len() - start {
-        file.borrow_mut().capacity = Some(start + room);
+        file.lock().unwrap().capacity = Some(start + room);
         // Every third time the truncation fails as well, and is made up for later.
-        file.borrow_mut().truncate_fails = room % 3 == 0;
+        file.lock().unwrap().truncate_fails = room % 3 == 0;
         let error = journal.sync().unwrap_err();
         assert!(matches!(&error, Error::Io { source, .. } if is_full(source) || room % 3 == 1), "{error}");
-        file.borrow_mut().truncate_fails = false;
+        file.lock().unwrap().truncate_fails = false;
         if room % 3 != 0 {
-            assert_eq!(file.borrow().bytes.len(), start, "room {room}");
+            assert_eq!(file.lock().unwrap().bytes.len(), start, "room {room}");
         }
         assert!(!journal.is_synced());
     }
-    file.borrow_mut().capacity = None;
+    file.lock().unwrap().capacity = None;
     journal.sync().unwrap();
-    assert_eq!(file.borrow().bytes, all);
+    assert_eq!(file.lock().unwrap().bytes, all);
 }
 
 #[test]
 fn a_sync_that_finds_the_disk_full_is_taken_back_too() {
     let (mut journal, file, entries) = faulty();
     journal.append(&entries[2]).unwrap();
-    file.borrow_mut().sync_error = Some(io::ErrorKind::QuotaExceeded);
+    file.lock().unwrap().sync_error = Some(io::ErrorKind::QuotaExceeded);
     assert!(journal.sync().is_err());
-    assert_eq!(file.borrow().bytes, lines(&entries[..2]).0);
-    file.borrow_mut().sync_error = None;
+    assert_eq!(file.lock().unwrap().bytes, lines(&entries[..2]).0);
+    file.lock().unwrap().sync_error = None;
     journal.sync().unwrap();
-    assert_eq!(file.borrow().bytes, lines(&entries[..3]).0);
+    assert_eq!(file.lock().unwrap().bytes, lines(&entries[..3]).0);
 }
 
 #[test]
 fn a_sync_that_fails_otherwise_ends_the_writer() {
     let (mut journal, file, entries) = faulty();
     journal.append(&entries[2]).unwrap();
-    file.borrow_mut().sync_error = Some(io::ErrorKind::Other);
+    file.lock().unwrap().sync_error = Some(io::ErrorKind::Other);
     assert!(journal.sync().is_err());
-    file.borrow_mut().sync_error = None;
+    file.lock().unwrap().sync_error = None;
     let error = journal.sync().unwrap_err();
     assert!(error.to_string().contains("an earlier sync failed"), "{error}");
 }
@@ -320,11 +319,11 @@ fn a_sync_that_fails_otherwise_ends_the_writer() {
 fn a_journal_that_someone_else_changes_is_left_alone() {
     let (mut journal, file, entries) = faulty();
     journal.append(&entries[2]).unwrap();
-    file.borrow_mut().bytes.push(b'x');
-    let found = file.borrow().bytes.clone();
+    file.lock().unwrap().bytes.push(b'x');
+    let found = file.lock().unwrap().bytes.clone();
     let error = journal.sync().unwrap_err();
     assert!(error.to_string().contains("someone else"), "{error}");
-    assert_eq!(file.borrow().bytes, found);
+    assert_eq!(file.lock().unwrap().bytes, found);
 }
 
 proptest! {

@@ -1,0 +1,316 @@
+"""Studies: ask for points, tell what came of them."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from tribo import _core
+from tribo._core import ArgumentError
+from tribo._space import BOUND_NAME, Space, _found, study_file
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pandas
+    import pyarrow
+
+    Array = npt.NDArray[np.float64]
+
+# More at once would be a mistake: a program of this many points in flight has no results to learn from.
+MOST_ASKED = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A point, and what came of it when this record was made. It does not change; look at `Study.trials` for news."""
+
+    id: int
+    """Its number in the study."""
+    x: Any
+    """What a function is called with: an array where the space is a list of bounds, a dictionary where it is a mapping."""
+    params: dict[str, Any]
+    """The point by names of parameters; vectors are arrays, or lists of names."""
+    state: str = "pending"
+    """`pending`, `measured`, `failed`, `infeasible` or `invalid`."""
+    value: float | None = None
+    """Its value, if it is measured."""
+    reason: str | None = None
+    """Why it failed, or the answer that is not a finite number."""
+
+
+class Study:
+    """An optimisation with ask and tell, in memory.
+
+    `space` is a mapping of names to `Float`, `Int` and `Categorical`, or a list of pairs `(low, high)`. `strategy` is
+    `"auto"`, `"bo"`, `"paper"` or `"random"`, or a dictionary with the keys of `[strategy]` in a study file.
+    `evaluations` is the budget: no more points are given than that. The same arguments, and the same results told in the
+    same order, give the same points, bit for bit, here, in Rust and on the command line.
+
+    >>> study = Study([(-5, 10), (0, 15)], seed=1)
+    >>> for trial in study.ask(4):
+    ...     study.tell(trial, float((trial.x ** 2).sum()))
+    >>> study.best.state
+    'measured'
+
+    `Study.create` makes a study on disk, `Study.open` goes on with one. Studies can be used from several threads.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        direction: str = "minimize",
+        strategy: str | Mapping[str, Any] = "auto",
+        seed: int = 0,
+        evaluations: int | None = None,
+    ) -> None:
+        file = study_file(space, direction=direction, strategy=strategy, seed=seed, evaluations=evaluations)
+        self._set(_core.Study(file.text, file.places), is_array=not isinstance(space, Mapping))
+
+    @classmethod
+    def create(
+        cls,
+        directory: str | os.PathLike[str],
+        space: Space,
+        *,
+        direction: str = "minimize",
+        strategy: str | Mapping[str, Any] = "auto",
+        seed: int = 0,
+        evaluations: int | None = None,
+        name: str | None = None,
+    ) -> Study:
+        """A new study on disk: `study.toml` in the directory, or `NAME.toml` if there is a name, and its store.
+
+        The program `tribo` works with it as with its own. A trial is on disk before `ask` returns it, an outcome before
+        `tell` returns. The study belongs to this process until `close`.
+        """
+        if name is not None and not (isinstance(name, str) and name and not name.startswith(".") and "/" not in name):
+            raise ArgumentError(f"name is {name!r}; it must be the name of a file, without `.toml`")
+        file = study_file(space, direction=direction, strategy=strategy, seed=seed, evaluations=evaluations, name=name)
+        path = os.path.join(os.fspath(directory), f"{'study' if name is None else name}.toml")
+        study = cls.__new__(cls)
+        study._set(_core.Study.create(path, file.text, file.places), is_array=not isinstance(space, Mapping))
+        return study
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Study:
+        """A study on disk, made here or by the program: its file, its folder if the file is `study.toml`, or its store.
+
+        It is as it was when it was opened, also if another process drives it. The first `ask` or `tell` takes it, which
+        is a `StoreError` while another has it; `close` gives it back. Points are dictionaries, or arrays if the
+        parameters are numbers called `x0`, `x1` and so on, which is what a list of bounds becomes.
+        """
+        core = _core.Study.open(os.fspath(path))
+        parameters = core.parameters()
+        is_list = all(
+            p["name"] == BOUND_NAME.format(i) and p["type"] == "float" and p["size"] is None and not p["log"]
+            for i, p in enumerate(parameters)
+        )
+        study = cls.__new__(cls)
+        study._set(core, is_array=is_list)
+        return study
+
+    def _set(self, core: _core.Study, *, is_array: bool) -> None:
+        self._core = core
+        self._is_array = is_array
+
+    def ask(self, k: int = 1) -> list[Trial]:
+        """`k` trials to evaluate; fewer if the budget or a finite space has no more.
+
+        Ctrl-C ends it within a second, and it has then changed nothing.
+        """
+        try:
+            count = operator.index(k)
+        except TypeError:
+            raise ArgumentError(f"k is {_found(k)}; give a whole number") from None
+        if count < 1:
+            raise ArgumentError(f"k is {count}; ask for at least one point")
+        if count > MOST_ASKED:
+            raise ArgumentError(f"k is {count}; ask for at most {MOST_ASKED} points at once")
+        return [self._trial(id, params) for id, params in self._core.ask(count)]
+
+    def tell(
+        self,
+        trial: Trial | int,
+        value: float | None = None,
+        *,
+        failed: str | None = None,
+        infeasible: bool = False,
+    ) -> None:
+        """Tells what came of a trial: its `value`, or why it `failed`, or that the point is not allowed.
+
+        NaN and infinities are kept as an invalid answer. Telling the same again changes nothing; telling something else is
+        a `TrialError`.
+        """
+        try:
+            id = operator.index(trial.id if isinstance(trial, Trial) else trial)
+        except TypeError:
+            raise ArgumentError(f"trial is {_found(trial)}; give a trial or its id") from None
+        number: float | None = None
+        if value is not None:
+            try:
+                number = float(value)
+            except (TypeError, ValueError, OverflowError):
+                raise ArgumentError(f"value is {_found(value)}; give a number") from None
+        if failed is not None and not isinstance(failed, str):
+            raise ArgumentError(f"failed is {_found(failed)}; give the reason, a string")
+        if [value is not None, failed is not None, bool(infeasible)].count(True) != 1:
+            raise ArgumentError("say what came of the trial with exactly one of `value`, `failed` and `infeasible`")
+        if not 0 <= id < 2**63:
+            raise _core.TrialError(f"there is no trial {id}")
+        self._core.tell(id, number, failed, bool(infeasible))
+
+    @property
+    def best(self) -> Trial | None:
+        """The best trial so far, if anything was measured."""
+        best = self._core.best()
+        return None if best is None else self._trial(*self._core.trials(best)[0])
+
+    @property
+    def trials(self) -> list[Trial]:
+        """All trials, in the order they were asked."""
+        return [self._trial(*record) for record in self._core.trials()]
+
+    @property
+    def direction(self) -> str:
+        """`minimize` or `maximize`."""
+        direction: str = self._core.settings()["direction"]
+        return direction
+
+    @property
+    def path(self) -> str | None:
+        """The study file of a study on disk; None in memory."""
+        path: str | None = self._core.settings()["path"]
+        return path
+
+    def __repr__(self) -> str:
+        settings = self._core.settings()
+        where = "in memory" if settings["path"] is None else settings["path"]
+        return f"<tribo.Study {where}: {settings['direction']}, {settings['trials']} trials, best {settings['best']}>"
+
+    @property
+    def explanation(self) -> str:
+        """What the strategy is and, for `auto`, why it was picked."""
+        return self._core.explanation()
+
+    def posterior(self, X: Any) -> tuple[Array, Array]:
+        """What the model expects at the points `X`: mean and standard deviation, without the noise of an evaluation.
+
+        `X` is an array with a row for each point where the space is a list of bounds, else a list of dictionaries. Where
+        the model sees values through a logarithm, the mean is the median of its law and the deviation that of a straight
+        line there. A strategy that does not model every coordinate has no posterior: an `ArgumentError`.
+
+        >>> study = Study([(0, 1)], strategy="bo")
+        >>> for trial in study.ask(6):
+        ...     study.tell(trial, float(trial.x[0]))
+        >>> mean, sd = study.posterior([[0.5]])
+        >>> bool(abs(mean[0] - 0.5) < 0.01)
+        True
+        """
+        return self._core.posterior(self._points(X))
+
+    def _points(self, X: Any) -> list[list[Any]]:
+        names = [parameter["name"] for parameter in self._core.parameters()]
+        if self._is_array:
+            import numpy as np
+
+            try:
+                array = np.asarray(X, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise ArgumentError(f"X is {_found(X)}; give an array of numbers, one row for each point") from None
+            if array.ndim != 2 or array.shape[1] != len(names):
+                raise ArgumentError(f"X has shape {array.shape}; it must be (points, {len(names)})")
+            rows: list[list[Any]] = array.tolist()
+            return rows
+        if isinstance(X, Mapping) or not isinstance(X, Sequence):
+            raise ArgumentError(f"X is {_found(X)}; give a list of dictionaries, one for each point")
+        for row, point in enumerate(X):
+            if not isinstance(point, Mapping):
+                raise ArgumentError(f"X[{row}] is {_found(point)}; give a dictionary of parameters")
+            if unknown := [name for name in point if name not in names]:
+                raise ArgumentError(f"X[{row}]: there is no parameter {unknown[0]!r}; there are {', '.join(names)}")
+            if missing := [name for name in names if name not in point]:
+                raise ArgumentError(f"X[{row}]: parameter {missing[0]!r} is missing")
+        return [[point[name] for name in names] for point in X]
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """All trials as a pandas DataFrame, a column for each parameter and one for each element of a vector."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_dataframe needs pandas; install it with `pip install pandas`") from None
+        return pandas.DataFrame(self._columns())
+
+    def to_arrow(self) -> pyarrow.Table:
+        """All trials as a pyarrow Table, with the columns of `to_dataframe`."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise ImportError("to_arrow needs pyarrow; install it with `pip install pyarrow`") from None
+        types = {"float": pyarrow.float64(), "int": pyarrow.int64(), "categorical": pyarrow.string()}
+        kinds = {"trial": "int", "state": "categorical", "value": "float", "reason": "categorical"}
+        for parameter in self._core.parameters():
+            kinds.update((column, parameter["type"]) for column in _column_names(parameter))
+        columns = self._columns()
+        schema = pyarrow.schema([(name, types[kinds[name]]) for name in columns])
+        return pyarrow.table(columns, schema=schema)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        parameters = self._core.parameters()
+        columns: dict[str, list[Any]] = {"trial": []}
+        for parameter in parameters:
+            columns.update((column, []) for column in _column_names(parameter))
+        columns.update(state=[], value=[], reason=[])
+        for id, params, *outcome in self._core.trials():
+            columns["trial"].append(id)
+            for parameter in parameters:
+                value = params[parameter["name"]]
+                elements = [value] if parameter["size"] is None else list(value)
+                for column, element in zip(_column_names(parameter), elements):
+                    columns[column].append(element)
+            for column, item in zip(("state", "value", "reason"), outcome):
+                columns[column].append(item)
+        return columns
+
+    def close(self) -> None:
+        """Gives a study on disk back to others. It can still be looked at; the next ask or tell takes it again."""
+        self._core.close("closed by a program")
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a tribo.Study cannot be pickled or copied: it has one owner; make it with Study.create(directory, ...), "
+            "and use Study.open(path) elsewhere"
+        )
+
+    def _trial(
+        self,
+        id: int,
+        params: dict[str, Any],
+        state: str = "pending",
+        value: float | None = None,
+        reason: str | None = None,
+    ) -> Trial:
+        if not self._is_array:
+            return Trial(id, dict(params), params, state, value, reason)
+        # Here, not above: half of the time of `import tribo` would be numpy's.
+        import numpy as np
+
+        return Trial(id, np.array(list(params.values()), dtype=np.float64), params, state, value, reason)
+
+
+def _column_names(parameter: dict[str, Any]) -> list[str]:
+    name, size = parameter["name"], parameter["size"]
+    return [name] if size is None else [f"{name}[{i}]" for i in range(size)]

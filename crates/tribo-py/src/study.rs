@@ -1,0 +1,266 @@
+//! The class `_core.Study`: a study in memory or on disk, asked and told from Python.
+//!
+//! Everything it does is [`ByHand`]'s. A lock, not Python's, is held while it works, so that other threads wait for their
+//! turn; they look for signals meanwhile. Long work (`ask`, `posterior`) runs without Python's lock.
+
+use crate::durable;
+use crate::error;
+use crate::interrupt;
+use crate::space::{to_dict, to_point};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
+use tribo::space::{Direction, Kind, Parameter, Scale};
+use tribo::trial::TrialId;
+use tribo_study::by_hand::ByHand;
+use tribo_study::config::{Config, ConfigError};
+use tribo_study::store::record::Verdict;
+
+/// How long a thread waits between two tries to get its turn.
+const TURN: Duration = Duration::from_millis(2);
+
+/// What `tribo tell` puts before a reason, so that reasons in a journal begin with a kind.
+const FAILED: &str = "failed: ";
+
+#[pyclass(frozen, module = "tribo._core", name = "Study")]
+pub(crate) struct Study {
+    hand: Mutex<ByHand>,
+}
+
+/// A numpy array of a number for each point.
+type Numbers<'py> = Bound<'py, PyArray1<f64>>;
+
+/// Id, parameters, state, value, reason.
+type Record<'py> = (u64, Bound<'py, PyDict>, &'static str, Option<f64>, Option<String>);
+
+#[pymethods]
+impl Study {
+    /// A study in memory. `text` is a study file; `places` has the Python argument that each of its lines is made of.
+    #[new]
+    #[pyo3(signature = (text, places, /))]
+    fn new(text: &str, places: Vec<String>) -> PyResult<Study> {
+        interrupt::guard(|| {
+            let config = Config::parse(Path::new("study"), text).map_err(at_place(&places))?;
+            Ok(Study::over(ByHand::in_memory(config, text).map_err(error::study)?))
+        })
+    }
+
+    /// A new study on disk: the study file at `path`, which must not exist, and its store.
+    #[staticmethod]
+    #[pyo3(signature = (path, text, places, /))]
+    fn create(py: Python<'_>, path: PathBuf, text: &str, places: Vec<String>) -> PyResult<Study> {
+        Config::parse(&path, text).map_err(at_place(&places))?;
+        interrupt::run(py, |_| durable::create(&path, text).map(Study::over))
+    }
+
+    /// A study on disk, to be looked at; the first ask or tell takes it.
+    #[staticmethod]
+    #[pyo3(signature = (path, /))]
+    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Study> {
+        interrupt::run(py, |_| durable::open(&path).map(Study::over))
+    }
+
+    /// Ids and parameters of `k` new trials, or fewer.
+    #[pyo3(signature = (k, /))]
+    fn ask<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Vec<(u64, Bound<'py, PyDict>)>> {
+        let mut hand = self.lock(py)?;
+        let by_hand = &mut *hand;
+        let suggestions = interrupt::run(py, |flag| by_hand.ask(k, flag).map_err(error::study))?;
+        let space = &hand.config().space;
+        suggestions.iter().map(|each| Ok((each.id.0, to_dict(py, space, &each.point)?))).collect()
+    }
+
+    /// Tells what came of a trial: exactly one of a value, a reason of failure, and `infeasible`.
+    #[pyo3(signature = (trial, value, failed, infeasible, /))]
+    fn tell(
+        &self,
+        py: Python<'_>,
+        trial: u64,
+        value: Option<f64>,
+        failed: Option<String>,
+        infeasible: bool,
+    ) -> PyResult<()> {
+        let mut hand = self.lock(py)?;
+        let verdict = match (value, failed, infeasible) {
+            (Some(value), None, false) => Verdict::answered(value),
+            (None, Some(reason), false) => Verdict::Failed { reason: format!("{FAILED}{reason}") },
+            (None, None, true) => Verdict::Infeasible,
+            _ => {
+                return Err(error::argument(
+                    "say what came of the trial with one of `value`, `failed` and `infeasible`",
+                ));
+            }
+        };
+        let by_hand = &mut *hand;
+        py.detach(|| interrupt::guard(|| by_hand.tell(trial, &verdict).map_err(error::study)))?;
+        Ok(())
+    }
+
+    /// All trials, or one.
+    #[pyo3(signature = (trial=None, /))]
+    fn trials<'py>(&self, py: Python<'py>, trial: Option<u64>) -> PyResult<Vec<Record<'py>>> {
+        let mut hand = self.lock(py)?;
+        interrupt::guard(|| {
+            let (ledger, optimiser) = hand.both().map_err(error::study)?;
+            let space = optimiser.space();
+            let mut records = vec![];
+            for (id, state) in ledger.trials().filter(|(id, _)| trial.is_none_or(|trial| trial == *id)) {
+                let point = optimiser.point(TrialId(id)).map_err(error::library)?;
+                let (word, value, reason) = in_words(state.verdict.as_ref());
+                records.push((id, to_dict(py, space, &point)?, word, value, reason));
+            }
+            Ok(records)
+        })
+    }
+
+    /// The id of the best trial, if anything was measured.
+    fn best(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        let mut hand = self.lock(py)?;
+        interrupt::guard(|| {
+            let best = hand.optimiser().map_err(error::study)?.history().best();
+            Ok(best.map(|(trial, _)| trial.id.0))
+        })
+    }
+
+    /// What the strategy is, and why.
+    fn explanation(&self, py: Python<'_>) -> PyResult<String> {
+        let mut hand = self.lock(py)?;
+        interrupt::guard(|| Ok(hand.optimiser().map_err(error::study)?.explanation().to_owned()))
+    }
+
+    /// Mean and standard deviation at points, each with one object for each parameter.
+    #[pyo3(signature = (points, /))]
+    fn posterior<'py>(
+        &self,
+        py: Python<'py>,
+        points: Vec<Vec<Bound<'py, PyAny>>>,
+    ) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
+        let mut hand = self.lock(py)?;
+        let space = &hand.config().space;
+        let point = |(row, columns): (usize, &Vec<_>)| to_point(space, columns, &format!("X[{row}]"));
+        let points = points.iter().enumerate().map(point).collect::<PyResult<Vec<_>>>()?;
+        let by_hand = &mut *hand;
+        let predicted = interrupt::run(py, |flag| {
+            let study = by_hand.optimiser().map_err(error::study)?;
+            study.posterior(&points, flag).map_err(|fault| match fault {
+                tribo::Error::Empty { .. } => {
+                    error::argument("the study has no measured value; tell one first")
+                }
+                fault => error::library(fault),
+            })
+        })?;
+        Ok((PyArray1::from_vec(py, predicted.mean), PyArray1::from_vec(py, predicted.sd)))
+    }
+
+    /// Name, kind, size, and bounds or choices of each parameter.
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let hand = self.lock(py)?;
+        let describe = |parameter: &Parameter| {
+            let dict = PyDict::new(py);
+            dict.set_item("name", parameter.name())?;
+            dict.set_item("type", parameter.kind().word())?;
+            dict.set_item("size", parameter.size())?;
+            match parameter.kind() {
+                Kind::Float { low, high, scale } => {
+                    dict.set_item("low", low)?;
+                    dict.set_item("high", high)?;
+                    dict.set_item("log", *scale == Scale::Log)?;
+                }
+                Kind::Int { low, high, scale } => {
+                    dict.set_item("low", low)?;
+                    dict.set_item("high", high)?;
+                    dict.set_item("log", *scale == Scale::Log)?;
+                }
+                Kind::Categorical { categories } => dict.set_item("choices", categories)?,
+            }
+            Ok(dict)
+        };
+        hand.config().space.parameters().iter().map(describe).collect()
+    }
+
+    /// Direction, path, number of trials and best value.
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut hand = self.lock(py)?;
+        interrupt::guard(|| {
+            let dict = PyDict::new(py);
+            let maximize = hand.config().direction == Direction::Maximize;
+            dict.set_item("direction", if maximize { "maximize" } else { "minimize" })?;
+            dict.set_item("path", hand.layout().map(|layout| layout.file().display().to_string()))?;
+            let optimiser = hand.optimiser().map_err(error::study)?;
+            dict.set_item("trials", optimiser.history().len())?;
+            let best = optimiser.best().map_err(error::library)?;
+            dict.set_item("best", best.map(|best| best.value))?;
+            Ok(dict)
+        })
+    }
+
+    /// Gives a study on disk back.
+    #[pyo3(signature = (why, /))]
+    fn close(&self, py: Python<'_>, why: &str) -> PyResult<()> {
+        let mut hand = self.lock(py)?;
+        let by_hand = &mut *hand;
+        py.detach(|| interrupt::guard(|| by_hand.close(why).map_err(error::study)))
+    }
+}
+
+impl Study {
+    fn over(hand: ByHand) -> Study {
+        Study { hand: Mutex::new(hand) }
+    }
+
+    /// Waits for its turn, without Python's lock and with an eye on signals.
+    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, ByHand>> {
+        loop {
+            match self.hand.try_lock() {
+                Ok(hand) => return Ok(hand),
+                // Whoever panicked left it unsettled, which it puts right itself.
+                Err(TryLockError::Poisoned(hand)) => return Ok(hand.into_inner()),
+                Err(TryLockError::WouldBlock) => {
+                    py.check_signals()?;
+                    py.detach(|| std::thread::sleep(TURN));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Study {
+    fn drop(&mut self) {
+        let hand = match self.hand.get_mut() {
+            Ok(hand) => hand,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        if hand.is_taken() {
+            // A journal that cannot be written any more keeps what it has; there is no one to tell.
+            let _ = interrupt::guard(|| hand.close("dropped").map_err(error::study));
+        }
+    }
+}
+
+/// A complaint about a line of the study file, as one about the argument it was made of.
+fn at_place(places: &[String]) -> impl FnOnce(ConfigError) -> PyErr {
+    move |ConfigError { line, message, .. }| match places.get(line - 1).filter(|place| !place.is_empty()) {
+        Some(place) => error::argument(format!("{place}: {message}")),
+        None => error::argument(message),
+    }
+}
+
+/// State, value and reason of an outcome.
+fn in_words(verdict: Option<&Verdict>) -> (&'static str, Option<f64>, Option<String>) {
+    match verdict {
+        None => ("pending", None, None),
+        Some(Verdict::Measured { value }) => ("measured", Some(*value), None),
+        Some(Verdict::Failed { reason }) => {
+            ("failed", None, Some(reason.strip_prefix(FAILED).unwrap_or(reason).to_owned()))
+        }
+        Some(Verdict::Infeasible) => ("infeasible", None, None),
+        Some(Verdict::Invalid { answer }) => ("invalid", None, Some(answer.clone())),
+    }
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Study>()
+}

@@ -1,0 +1,33 @@
+"""Where the programs are that the package is compared with: in cargo's target directory."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def built(name: str, how: str) -> str:
+    path = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug" / name
+    if not path.exists():
+        pytest.fail(f"{path} is missing; make it with `cargo build {how}`")
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def program() -> str:
+    """The program `tribo`."""
+    return built("tribo", "-p tribo-cli")
+
+
+@pytest.fixture(scope="session")
+def proposals() -> str:
+    """The example that prints what the library proposes."""
+    return built("examples/proposals", "-p tribo --example proposals")
+
+
+@pytest.fixture
+def python() -> str:
+    return sys.executable

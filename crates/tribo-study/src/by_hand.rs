@@ -1,0 +1,367 @@
+//! A study that is asked and told from outside: by a person with `tribo ask` and `tribo tell`, or by a Python program.
+//!
+//! One type for studies in memory and on disk. On disk, an asked trial is durable before it is returned, and an outcome
+//! before it is acknowledged. A study that is only looked at belongs to no one; the first ask or tell takes it, and
+//! [`ByHand::close`] gives it back.
+//!
+//! An ask or a tell that fails, or is cancelled, or panics, changes nothing: what the optimiser has beyond the journal is
+//! thrown away before anything else happens, and the optimiser is made again from the journal.
+
+use crate::config::Config;
+use crate::layout::Layout;
+use crate::owned::{self, Owned, append, random_id};
+use crate::report::text::count;
+use crate::store::ledger::{Ledger, TrialState};
+use crate::store::record::{Entry, JOURNAL_VERSION, Record, Verdict};
+use crate::store::{self, Disk, Store};
+use crate::{Error, Result, replay};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tribo::strategy::{Study, Suggestion};
+use tribo::surrogate::watch::Watch;
+use tribo::trial::Told;
+
+/// A study that is asked and told from outside.
+pub struct ByHand {
+    config: Config,
+    ledger: Ledger,
+    optimiser: Study,
+    /// Where it is on disk; None in memory.
+    layout: Option<Layout>,
+    /// Its store, while it belongs to this process.
+    store: Option<Disk>,
+    /// The process that took it: one forked from that has a copy of the store, which is not its own.
+    taken_by: u32,
+    /// The optimiser, or the state, may have something that was not recorded.
+    unsettled: bool,
+}
+
+impl ByHand {
+    /// A new study in memory. `text` is its study file, read as `config`.
+    pub fn in_memory(config: Config, text: &str) -> Result<ByHand> {
+        let (study, config_text) = (random_id(), text.to_owned());
+        let created =
+            Record::Created { version: JOURNAL_VERSION, study, config: config_text, tribo: String::new() };
+        let entry = Entry { n: 0, epoch: 1, ms: 0, record: created };
+        let ledger = Ledger::begin(&entry).map_err(Error::Usage)?;
+        ByHand::over(config, ledger, None, None)
+    }
+
+    /// A study on disk, as its journal is now. It is taken by the first ask or tell, which makes the store if there is none.
+    pub fn read(layout: &Layout) -> Result<ByHand> {
+        if let Some(ledger) = owned::ledger(layout)? {
+            let config = Config::parse(layout.file(), &ledger.config)?;
+            return ByHand::over(config, ledger, Some(layout.clone()), None);
+        }
+        let text = Config::read(layout.file()).and_then(|_| {
+            std::fs::read_to_string(layout.file()).map_err(Error::io("cannot read", layout.file()))
+        })?;
+        let mut study = ByHand::in_memory(Config::parse(layout.file(), &text)?, &text)?;
+        study.layout = Some(layout.clone());
+        Ok(study)
+    }
+
+    /// A study that belongs to this process already.
+    pub fn of(owned: Owned) -> Result<ByHand> {
+        ByHand::over(owned.config, owned.ledger, Some(owned.layout), Some(owned.store))
+    }
+
+    /// Takes a study that has a study file and may have no store yet.
+    pub fn take_new(layout: &Layout) -> Result<ByHand> {
+        ByHand::of(Owned::open(layout, false, |_, _| Box::new(utc_ms))?)
+    }
+
+    fn over(config: Config, ledger: Ledger, layout: Option<Layout>, store: Option<Disk>) -> Result<ByHand> {
+        let optimiser = replay::study(&config, &ledger)?;
+        let taken_by = std::process::id();
+        Ok(ByHand { config, ledger, optimiser, layout, store, taken_by, unsettled: false })
+    }
+
+    /// The study file.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Where it is on disk; None in memory.
+    pub fn layout(&self) -> Option<&Layout> {
+        self.layout.as_ref()
+    }
+
+    /// Whether it is on disk and belongs to this process.
+    pub fn is_taken(&self) -> bool {
+        self.store.is_some() && self.taken_by == std::process::id()
+    }
+
+    /// The state.
+    pub fn ledger(&mut self) -> Result<&Ledger> {
+        self.settle()?;
+        Ok(&self.ledger)
+    }
+
+    /// The optimiser.
+    pub fn optimiser(&mut self) -> Result<&mut Study> {
+        self.settle()?;
+        Ok(&mut self.optimiser)
+    }
+
+    /// The state beside the optimiser.
+    pub fn both(&mut self) -> Result<(&Ledger, &mut Study)> {
+        self.settle()?;
+        Ok((&self.ledger, &mut self.optimiser))
+    }
+
+    /// Proposes `k` points, fewer if the budget or the space has no more. The error says so if the budget is spent.
+    pub fn ask(&mut self, k: usize, watch: &dyn Watch) -> Result<Vec<Suggestion>> {
+        self.take()?;
+        let asked = self.ledger.n_asked();
+        let left = self.config.budget.evaluations.map_or(usize::MAX, |budget| budget.saturating_sub(asked));
+        if left == 0 {
+            let place = self.layout.as_ref().map(|layout| format!(" in {}", layout.file().display()));
+            return Err(Error::Usage(format!(
+                "the budget of {} is spent; raise `evaluations`{}",
+                count(asked, "evaluation"),
+                place.unwrap_or_default()
+            )));
+        }
+        self.unsettled = true;
+        let suggestions = match self.optimiser.ask_watched(k.min(left), watch) {
+            Ok(suggestions) => suggestions,
+            // That changed nothing.
+            Err(error) => {
+                self.unsettled = false;
+                return Err(error.into());
+            }
+        };
+        if watch.cancelled() {
+            return Err(tribo::Error::Stopped { what: "ask" }.into());
+        }
+        for suggestion in &suggestions {
+            if let Some((trial, _)) = self.optimiser.history().get(suggestion.id) {
+                self.record(Record::Asked { trial: trial.clone(), by_hand: true })?;
+            }
+        }
+        // Durable before anyone sees them: a point that is evaluated must be known.
+        self.sync()?;
+        self.unsettled = false;
+        Ok(suggestions)
+    }
+
+    /// Tells the outcome of a trial. The same again is accepted and changes nothing; another is an error.
+    pub fn tell(&mut self, trial: u64, verdict: &Verdict) -> Result<Told> {
+        self.take()?;
+        let state = self.ledger.trial(trial).ok_or_else(|| {
+            let trials = count(self.ledger.trials().len(), "trial");
+            Error::Trial(format!("there is no trial {trial}: the study has {trials}"))
+        })?;
+        if !is_new(trial, state, verdict)? {
+            return Ok(Told::Repeated);
+        }
+        self.unsettled = true;
+        // The optimiser checks what the journal would keep.
+        replay::tell(&mut self.optimiser, trial, verdict)?;
+        self.record(Record::Told { trial, verdict: verdict.clone() })?;
+        self.sync()?;
+        self.unsettled = false;
+        Ok(Told::New)
+    }
+
+    /// Gives a study on disk back; it can still be looked at, and the next ask or tell takes it again.
+    pub fn close(&mut self, why: &str) -> Result<()> {
+        self.settle()?;
+        match self.store.take() {
+            Some(store) => store.close(why),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes a study on disk, if this process does not have it.
+    fn take(&mut self) -> Result<()> {
+        self.settle()?;
+        let Some(layout) = self.layout.as_ref().filter(|_| self.store.is_none()) else { return Ok(()) };
+        let owned = Owned::open(layout, false, |_, _| Box::new(utc_ms))?;
+        if owned.ledger.events().len() == self.ledger.events().len() {
+            (self.config, self.ledger, self.store) = (owned.config, owned.ledger, Some(owned.store));
+            self.taken_by = std::process::id();
+        } else {
+            *self = ByHand::of(owned)?;
+        }
+        Ok(())
+    }
+
+    /// Undoes what was not recorded.
+    fn settle(&mut self) -> Result<()> {
+        self.leave_to_owner();
+        if !self.unsettled {
+            return Ok(());
+        }
+        // Records that were not synced go with the store.
+        self.store = None;
+        if let Some(layout) = &self.layout {
+            (self.ledger, _) = store::read(layout)?;
+        }
+        self.optimiser = replay::study(&self.config, &self.ledger)?;
+        self.unsettled = false;
+        Ok(())
+    }
+
+    /// In a process forked from the owner, forgets the store without a word: it belongs to the other.
+    fn leave_to_owner(&mut self) {
+        if self.taken_by != std::process::id() {
+            std::mem::forget(self.store.take());
+        }
+    }
+
+    fn record(&mut self, record: Record) -> Result<()> {
+        match &mut self.store {
+            Some(store) => append(store, &mut self.ledger, &record),
+            None => {
+                let entry = Entry { n: self.ledger.next, epoch: self.ledger.epoch, ms: 0, record };
+                self.ledger.apply(&entry).map_err(Error::Usage)
+            }
+        }
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.store.as_mut().map_or(Ok(()), Store::sync)
+    }
+}
+
+impl Drop for ByHand {
+    fn drop(&mut self) {
+        self.leave_to_owner();
+    }
+}
+
+/// Whether the outcome is news; an error if it contradicts what is known, or if a job is going to tell.
+fn is_new(trial: u64, state: &TrialState, verdict: &Verdict) -> Result<bool> {
+    match &state.verdict {
+        Some(known) if known == verdict => return Ok(false),
+        Some(known) => {
+            return Err(Error::Trial(format!(
+                "trial {trial} has an outcome already, {known}; it cannot be changed"
+            )));
+        }
+        None => {}
+    }
+    match state.attempts.iter().rev().find(|attempt| attempt.end.is_none()) {
+        Some(attempt) => {
+            let job = attempt.job.as_deref().map(|job| format!(" (job {job})")).unwrap_or_default();
+            Err(Error::Trial(format!(
+                "trial {trial} is being evaluated{job}, {} so far; `tribo cancel {trial}` gives it up",
+                count(state.attempts.len(), "attempt")
+            )))
+        }
+        None => Ok(true),
+    }
+}
+
+fn utc_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tribo::surrogate::watch::Unwatched;
+
+    const FILE: &str = "study_version = 1\ndirection = \"maximize\"\nseed = 5\n[[parameter]]\nname = \"x\"\n\
+                        type = \"float\"\nlow = 0\nhigh = 1\n[strategy]\nname = \"bo\"\ninitial = 4\n";
+
+    fn in_memory() -> ByHand {
+        ByHand::in_memory(Config::parse(Path::new("study.toml"), FILE).unwrap(), FILE).unwrap()
+    }
+
+    fn on_disk(folder: &Path) -> (ByHand, Layout) {
+        let layout = Layout::of(&folder.join("study.toml"));
+        std::fs::write(layout.file(), FILE).unwrap();
+        (ByHand::take_new(&layout).unwrap(), layout)
+    }
+
+    /// Asks `k` points and tells all of them; returns their bits.
+    fn round(study: &mut ByHand, k: usize, watch: &dyn Watch) -> Result<Vec<u64>> {
+        let asked = study.ask(k, watch)?;
+        for each in &asked {
+            let x = each.point.numbers()[0];
+            study.tell(each.id.0, &Verdict::answered(-(x - 0.3) * (x - 0.3)))?;
+        }
+        Ok(asked.iter().map(|each| each.point.numbers()[0].to_bits()).collect())
+    }
+
+    /// Cancels when it has been asked so often.
+    struct After(usize, AtomicUsize);
+
+    impl Watch for After {
+        fn cancelled(&self) -> bool {
+            self.1.fetch_add(1, Ordering::Relaxed) >= self.0
+        }
+    }
+
+    #[test]
+    fn a_cancelled_ask_changes_nothing_wherever_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut expected = in_memory();
+        let first = round(&mut expected, 6, &Unwatched).unwrap();
+        let second = round(&mut expected, 3, &Unwatched).unwrap();
+        let mut reached = 0;
+        // From before the first point to the last ones: fifty take more looks than that.
+        for looks in (0..1_000).step_by(97) {
+            let path = folder.path().join(looks.to_string());
+            std::fs::create_dir(&path).unwrap();
+            for mut study in [in_memory(), on_disk(&path).0] {
+                assert_eq!(round(&mut study, 6, &Unwatched).unwrap(), first);
+                let cancelled = study.ask(50, &After(looks, AtomicUsize::new(0))).is_err();
+                assert!(cancelled, "after {looks} looks");
+                reached += usize::from(study.unsettled);
+                assert_eq!(study.ledger().unwrap().trials().len(), 6);
+                assert_eq!(round(&mut study, 3, &Unwatched).unwrap(), second, "after {looks} looks");
+            }
+        }
+        assert!(reached > 0, "no ask was cancelled after its first point");
+    }
+
+    #[test]
+    fn an_ask_that_cannot_be_recorded_is_undone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut study, layout) = on_disk(folder.path());
+        let mut expected = in_memory();
+        assert_eq!(round(&mut study, 5, &Unwatched).unwrap(), round(&mut expected, 5, &Unwatched).unwrap());
+        let journal = std::fs::read(layout.journal()).unwrap();
+        std::fs::write(layout.journal(), [&journal[..], b"someone"].concat()).unwrap();
+        assert!(matches!(study.ask(2, &Unwatched), Err(Error::Io { .. })));
+        assert!(matches!(study.tell(7, &Verdict::Infeasible), Err(Error::Trial(_))));
+        assert_eq!(round(&mut study, 2, &Unwatched).unwrap(), round(&mut expected, 2, &Unwatched).unwrap());
+        study.close("test").unwrap();
+        assert_eq!(
+            replay::study(study.config(), &store::read(&layout).unwrap().0).unwrap().history().len(),
+            7
+        );
+    }
+
+    #[test]
+    fn outcomes_are_told_once() {
+        let mut study = in_memory();
+        study.ask(2, &Unwatched).unwrap();
+        let value = Verdict::answered(2.0);
+        assert_eq!(study.tell(0, &value).unwrap(), Told::New);
+        assert_eq!(study.tell(0, &value).unwrap(), Told::Repeated);
+        // In the user's direction.
+        let said = study.tell(0, &Verdict::answered(f64::NAN)).unwrap_err().to_string();
+        assert!(said.contains("trial 0 has an outcome already, the value 2.0"), "{said}");
+        let said = study.tell(5, &value).unwrap_err().to_string();
+        assert!(said.contains("no trial 5: the study has 2 trials"), "{said}");
+    }
+
+    #[test]
+    fn looking_takes_nothing_and_writing_takes_what_there_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut study, layout) = on_disk(folder.path());
+        let mut other = ByHand::read(&layout).unwrap();
+        study.ask(1, &Unwatched).unwrap();
+        assert!(matches!(other.ask(1, &Unwatched), Err(Error::Locked { .. })));
+        assert!(study.is_taken() && !other.is_taken());
+        study.close("test").unwrap();
+        assert_eq!(other.ask(1, &Unwatched).unwrap()[0].id.0, 1);
+        assert!(other.is_taken());
+    }
+}

@@ -1,11 +1,12 @@
-//! Choosing inducing points: a Latin hypercube, a random subset of the data, or greedy conditional variance.
+//! Choosing inducing points: a Latin hypercube, a random subset of the data, greedy conditional variance, or
+//! points that are given.
 //!
 //! The greedy rule takes, one after the other, the data point whose variance the points taken so far explain
 //! least: a partial Cholesky factorisation of Kff with pivoting, which also bounds tr(Kff - Qff), the price of the
 //! variational bound `[@burt2020]`. It looks at a random subset of the data, O(c m²) for c candidates, and ends
 //! early when nothing is left to explain: duplicate points are never taken.
 //!
-//! There are never more inducing points than data.
+//! There are never more inducing points than data, unless the caller gives them.
 
 use super::data::check_points;
 use super::kernel::{Kernel, Scaled};
@@ -36,9 +37,12 @@ pub enum Inducing {
     Subset,
     /// The data points with the greatest conditional variance under the kernel.
     Greedy,
+    /// Given outright, [m, d]: all of them, whatever the number asked for.
+    Given(Mat<f64>),
 }
 
-/// At most `m` inducing points for the data points `x`, and never more than there are: [<= min(m, n), d].
+/// At most `m` inducing points for the data points `x`, and never more than there are: [<= min(m, n), d]. Points that are
+/// given stay as they are.
 pub fn choose(
     how: &Inducing,
     x: MatRef<'_, f64>,
@@ -64,6 +68,17 @@ pub fn choose(
                 return Err(Error::Size { what: "sides of the inducing box", expected: d, found: low.len() });
             }
             return latin_hypercube(m, low, high, stream);
+        }
+        Inducing::Given(points) => {
+            check_points("inducing points", points.as_ref())?;
+            if points.ncols() != d {
+                return Err(Error::Size {
+                    what: "columns of the inducing points (columns of X)",
+                    expected: d,
+                    found: points.ncols(),
+                });
+            }
+            return Ok(points.clone());
         }
         Inducing::Subset => stream.choose(n, m),
         Inducing::Greedy => {
@@ -149,6 +164,17 @@ mod tests {
         };
         assert!(matches!(choose(&[0.0, 1.0], &[1.0, 1.0]), Err(Error::EmptyBox { index: 1, .. })));
         assert!(matches!(choose(&[0.0], &[1.0]), Err(Error::Size { expected: 2, found: 1, .. })));
+    }
+
+    #[test]
+    fn given_points_stay_as_they_are() {
+        let (x, z) = (points(3), points(5));
+        let choose = |z: Mat<f64>, m| {
+            choose(&Inducing::Given(z), x.as_ref(), m, &kernel(), &mut Stream::new(SEED, "choose", 0))
+        };
+        assert_eq!(choose(z.clone(), 2).unwrap(), z);
+        assert!(matches!(choose(Mat::zeros(0, 2), 2), Err(Error::Empty { what: "inducing points" })));
+        assert!(matches!(choose(Mat::zeros(4, 1), 2), Err(Error::Size { expected: 2, found: 1, .. })));
     }
 
     #[test]

@@ -82,7 +82,8 @@ impl Evidence {
         let z = Scaled::new(&hyper.kernel, model.inducing, &origin);
         let kuu = hyper.kernel.matrix(&z, &z);
         let luu = Factor::new("Kuu", kuu.as_ref(), JITTER_ALWAYS)?;
-        let frame = Arc::new(Frame { origin, z, luu, y_shift: model.y_shift });
+        let frame =
+            Arc::new(Frame { inducing: model.inducing.to_owned(), origin, z, luu, y_shift: model.y_shift });
         let sums = Statistics::gather(model, hyper, &frame, noise, watch)?;
         let mut b = sums.gram.clone();
         for i in 0..b.nrows() {

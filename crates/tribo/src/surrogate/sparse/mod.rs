@@ -18,7 +18,8 @@
 //! Cost of a value O(n m²), of value and gradient about 2.5 times that, of a new observation O(m²).
 //!
 //! `blocks` cuts the data and fixes the order of sums; `statistics` is the first pass, `evidence` the objective,
-//! `gradient` the second pass, `groups` the blocks of PITC, `posterior` what remains. Choosing inducing points
+//! `gradient` the second pass, `groups` the blocks of PITC, `posterior` what remains, `state` the
+//! same as plain numbers. Choosing inducing points
 //! and hyper-parameters belongs to `inducing` and `train`.
 
 mod blocks;
@@ -26,11 +27,13 @@ mod evidence;
 mod gradient;
 mod groups;
 mod posterior;
+mod state;
 mod statistics;
 
 pub use evidence::Evidence;
 pub use groups::Groups;
-pub use posterior::SparsePosterior;
+pub use posterior::{QUERIES, SparsePosterior};
+pub use state::State;
 
 #[cfg(test)]
 mod tests;

@@ -139,6 +139,8 @@ impl Statistics {
 /// What every block needs: scaled inducing points, the factor of Kuu, and the shifts.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
+    /// Z_u, [m, d].
+    pub(super) inducing: Mat<f64>,
     /// Subtracted from inputs before scaling.
     pub(super) origin: Vec<f64>,
     /// Z_u scaled, [m, d].

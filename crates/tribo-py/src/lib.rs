@@ -4,8 +4,10 @@
 //! (`interrupt`), answers become numpy arrays and plain objects. The public face, with its words and its defaults, is
 //! Python (`python/tribo`).
 
+mod arrays;
 mod error;
 mod gp;
+mod gp_state;
 mod interrupt;
 mod study;
 

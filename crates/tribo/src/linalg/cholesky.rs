@@ -65,7 +65,7 @@ impl Factor {
         if l.ncols() != m {
             return Err(Error::Size { what: "columns of a factor (rows)", expected: m, found: l.ncols() });
         }
-        if let Some(pivot) = (0..m).find(|&i| !(l[(i, i)] > 0.0)) {
+        if let Some(pivot) = (0..m).find(|&i| l[(i, i)].is_nan() || l[(i, i)] <= 0.0) {
             return Err(Error::NotPositiveDefinite { matrix, size: m, pivot, jitter });
         }
         for column in 0..m {

@@ -10,6 +10,7 @@
 
 use super::data::check_points;
 use super::kernel::{Kernel, Scaled};
+use super::watch::{Watch, go_on};
 use crate::design::latin_hypercube;
 use crate::error::{Error, Result};
 use crate::linalg::reduce::add_scaled;
@@ -49,6 +50,7 @@ pub fn choose(
     m: usize,
     kernel: &Kernel,
     stream: &mut Stream,
+    watch: &dyn Watch,
 ) -> Result<Mat<f64>> {
     check_points("X", x)?;
     kernel.check(x.ncols())?;
@@ -84,14 +86,14 @@ pub fn choose(
         Inducing::Greedy => {
             let candidates = stream.choose(n, CANDIDATES.max(m));
             let points = Mat::from_fn(candidates.len(), d, |i, k| x[(candidates[i], k)]);
-            greedy(points.as_ref(), m, kernel).into_iter().map(|i| candidates[i]).collect()
+            greedy(points.as_ref(), m, kernel, watch)?.into_iter().map(|i| candidates[i]).collect()
         }
     };
     Ok(Mat::from_fn(rows.len(), d, |i, k| x[(rows[i], k)]))
 }
 
 /// Rows of `x` in the order of the pivoted factorisation, at most `m`.
-fn greedy(x: MatRef<'_, f64>, m: usize, kernel: &Kernel) -> Vec<usize> {
+fn greedy(x: MatRef<'_, f64>, m: usize, kernel: &Kernel, watch: &dyn Watch) -> Result<Vec<usize>> {
     let n = x.nrows();
     let origin: Vec<f64> = (0..x.ncols()).map(|k| x[(0, k)]).collect();
     let points = Scaled::new(kernel, x, &origin);
@@ -100,6 +102,7 @@ fn greedy(x: MatRef<'_, f64>, m: usize, kernel: &Kernel) -> Vec<usize> {
     let mut factor = Mat::<f64>::zeros(n, m);
     let mut taken = Vec::with_capacity(m);
     while taken.len() < m {
+        go_on(watch, "the choice of inducing points")?;
         let mut pivot = 0;
         for i in 1..n {
             if conditional[i] > conditional[pivot] {
@@ -123,12 +126,13 @@ fn greedy(x: MatRef<'_, f64>, m: usize, kernel: &Kernel) -> Vec<usize> {
         factor.col_as_slice_mut(column).copy_from_slice(&values);
         taken.push(pivot);
     }
-    taken
+    Ok(taken)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::kernel::Shape;
+    use super::super::watch::Unwatched;
     use super::*;
 
     const SEED: u64 = 88;
@@ -148,10 +152,15 @@ mod tests {
         let square = Inducing::LatinHypercube { low: vec![0.0; 2], high: vec![1.0; 2] };
         for how in [square, Inducing::Subset, Inducing::Greedy] {
             for (m, expected) in [(1, 1), (4, 4), (6, 6), (50, 6)] {
-                let z = choose(&how, x.as_ref(), m, &kernel(), &mut Stream::new(SEED, "choose", 0)).unwrap();
+                let z =
+                    choose(&how, x.as_ref(), m, &kernel(), &mut Stream::new(SEED, "choose", 0), &Unwatched)
+                        .unwrap();
                 assert_eq!((z.nrows(), z.ncols()), (expected, 2), "{how:?}");
             }
-            assert!(choose(&how, x.as_ref(), 0, &kernel(), &mut Stream::new(SEED, "choose", 0)).is_err());
+            assert!(
+                choose(&how, x.as_ref(), 0, &kernel(), &mut Stream::new(SEED, "choose", 0), &Unwatched)
+                    .is_err()
+            );
         }
     }
 
@@ -160,7 +169,7 @@ mod tests {
         let x = points(6);
         let choose = |low: &[f64], high: &[f64]| {
             let how = Inducing::LatinHypercube { low: low.to_vec(), high: high.to_vec() };
-            choose(&how, x.as_ref(), 3, &kernel(), &mut Stream::new(SEED, "choose", 0))
+            choose(&how, x.as_ref(), 3, &kernel(), &mut Stream::new(SEED, "choose", 0), &Unwatched)
         };
         assert!(matches!(choose(&[0.0, 1.0], &[1.0, 1.0]), Err(Error::EmptyBox { index: 1, .. })));
         assert!(matches!(choose(&[0.0], &[1.0]), Err(Error::Size { expected: 2, found: 1, .. })));
@@ -170,7 +179,14 @@ mod tests {
     fn given_points_stay_as_they_are() {
         let (x, z) = (points(3), points(5));
         let choose = |z: Mat<f64>, m| {
-            choose(&Inducing::Given(z), x.as_ref(), m, &kernel(), &mut Stream::new(SEED, "choose", 0))
+            choose(
+                &Inducing::Given(z),
+                x.as_ref(),
+                m,
+                &kernel(),
+                &mut Stream::new(SEED, "choose", 0),
+                &Unwatched,
+            )
         };
         assert_eq!(choose(z.clone(), 2).unwrap(), z);
         assert!(matches!(choose(Mat::zeros(0, 2), 2), Err(Error::Empty { what: "inducing points" })));
@@ -181,8 +197,15 @@ mod tests {
     fn greedy_takes_no_duplicate_and_spreads() {
         let base = points(10);
         let x = Mat::from_fn(40, 2, |i, k| base[(i % 10, k)]);
-        let z = choose(&Inducing::Greedy, x.as_ref(), 25, &kernel(), &mut Stream::new(SEED, "choose", 0))
-            .unwrap();
+        let z = choose(
+            &Inducing::Greedy,
+            x.as_ref(),
+            25,
+            &kernel(),
+            &mut Stream::new(SEED, "choose", 0),
+            &Unwatched,
+        )
+        .unwrap();
         assert_eq!(z.nrows(), 10, "seed {SEED}: ten different points, ten inducing points");
     }
 
@@ -201,7 +224,10 @@ mod tests {
             400.0 * kernel.signal_var - k.squared_norm_l2()
         };
         let run = |how: &Inducing, id| {
-            unexplained(&choose(how, x.as_ref(), 20, &kernel, &mut Stream::new(SEED, "choose", id)).unwrap())
+            unexplained(
+                &choose(how, x.as_ref(), 20, &kernel, &mut Stream::new(SEED, "choose", id), &Unwatched)
+                    .unwrap(),
+            )
         };
         let greedy = run(&Inducing::Greedy, 0);
         for id in 0..5 {

@@ -6,9 +6,9 @@
 //! core; a barrier inside every product would.
 
 use super::super::kernel::Scaled;
-use super::super::watch::Watch;
+use super::super::watch::{Watch, go_on};
 use super::Model;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use faer::Mat;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -84,9 +84,7 @@ pub(super) fn run<A: Send>(
             let mut scratch = take().unwrap_or_else(|| Scratch::new(m, second_pass));
             let mut sums = accumulator();
             for block in &blocks[lane * blocks.len() / lanes..(lane + 1) * blocks.len() / lanes] {
-                if watch.cancelled() {
-                    return Err(Error::Stopped { what: "a pass over the data" });
-                }
+                go_on(watch, "a pass over the data")?;
                 work(block.clone(), &mut scratch, &mut sums)?;
             }
             give(scratch);

@@ -12,7 +12,7 @@
 //! with the square root of the condition of Kuu only; folding the whitening into N as well would save a solve per
 //! block and cost the other half of the digits.
 
-use super::super::watch::Watch;
+use super::super::watch::{Watch, go_on};
 use super::blocks::{self, Scratch};
 use super::evidence::Evidence;
 use super::statistics::{block_column, group_factor, groups_inside, residuals};
@@ -50,6 +50,8 @@ pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch
     let mut b_inv = Mat::<f64>::identity(m, m);
     product::solve_lower(evidence.lb.l(), b_inv.as_mut());
     product::solve_lower_transposed(evidence.lb.l(), b_inv.as_mut());
+
+    go_on(watch, "a gradient")?;
 
     // S = 2Ω - B⁻¹/σ², N = S Luu⁻¹.
     let mut s = Mat::from_fn(m, m, |i, j| f64::from(i == j) * 2.0 * omega - b_inv[(i, j)] / noise_var);
@@ -135,6 +137,8 @@ pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch
             total.g_trace += evidence.sums.residual / (2.0 * noise_var * noise_var);
         }
     }
+
+    go_on(watch, "a gradient")?;
 
     // M, and ∂/∂Kuu = -Luu⁻ᵀ M Luu⁻¹.
     let beta = &evidence.fit.beta;

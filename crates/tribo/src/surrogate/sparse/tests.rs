@@ -56,7 +56,7 @@ fn with_model<T>(
 ) -> T {
     match approximation {
         Approximation::Pitc { group } => {
-            let groups = Groups::new(&data, group).unwrap();
+            let groups = Groups::new(&data, group, &Unwatched).unwrap();
             with(&Model::grouped(&groups, z.as_ref(), objective, mean).unwrap())
         }
         _ => with(&Model::new(data, z.as_ref(), approximation, objective, mean).unwrap()),
@@ -230,7 +230,7 @@ fn updates_equal_a_rebuild() {
         let rebuilt = match kind.0 {
             // New points are groups of their own.
             Approximation::Pitc { group } => {
-                let groups = Groups::new(&first, group).unwrap();
+                let groups = Groups::new(&first, group, &Unwatched).unwrap();
                 let grown = groups.with_singles(&all, 30).unwrap();
                 let model = Model::grouped(&grown, case.z.as_ref(), kind.1, Mean::Estimated).unwrap();
                 model.posterior(&hyper, &Unwatched).unwrap()
@@ -440,7 +440,7 @@ fn bad_models_are_refused() {
     assert!(matches!(make(&Mat::full(3, 2, f64::NAN), Approximation::Fic), Err(Error::NotFinite { .. })));
     assert!(make(&case.z, Approximation::Pitc { group: 4 }).is_err());
     for group in [0, 1_000_000] {
-        assert!(matches!(Groups::new(&data, group), Err(Error::OutOfRange { .. })));
+        assert!(matches!(Groups::new(&data, group, &Unwatched), Err(Error::OutOfRange { .. })));
     }
     let mut posterior = with_model(data, &case.z, kinds()[3], Mean::Estimated, |model| {
         model.posterior(&hyper(Shape::Matern32, &[0.5]), &Unwatched).unwrap()

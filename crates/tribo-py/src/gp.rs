@@ -28,6 +28,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<FittedGp>()
 }
 
+/// A vector of Python's.
+type Vector<'py> = Bound<'py, PyArray1<f64>>;
+
 /// What the search did: evaluations on subsets and on all data, the objective per point, whether it converged.
 type Searched = (usize, usize, f64, bool);
 
@@ -137,7 +140,7 @@ impl FittedGp {
         py: Python<'py>,
         x: PyReadonlyArray2<'_, f64>,
         variance: bool,
-    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Option<Bound<'py, PyArray1<f64>>>)> {
+    ) -> PyResult<(Vector<'py>, Option<Vector<'py>>)> {
         let points = arrays::points("X", &x)?;
         let n = points.nrows();
         let (mut mean, mut var) = (vec![0.0; n], vec![0.0; if variance { n } else { 0 }]);
@@ -206,7 +209,7 @@ impl FittedGp {
 
     /// Length scales, signal variance, noise variance, mean constant.
     #[getter]
-    fn hyperparameters<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<f64>>, f64, f64, f64) {
+    fn hyperparameters<'py>(&self, py: Python<'py>) -> (Vector<'py>, f64, f64, f64) {
         let hyper = self.posterior.hyperparameters();
         let length_scales = arrays::vector(py, hyper.kernel.length_scales.clone());
         (length_scales, hyper.kernel.signal_var, hyper.noise_var, self.posterior.mean_constant())

@@ -4,6 +4,16 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "__version__",
+    "TriboError",
+    "ArgumentError",
+    "TrialError",
+    "StoreError",
+    "InternalError",
+    "FittedGp",
+]
+
 __version__: str
 
 class TriboError(Exception): ...

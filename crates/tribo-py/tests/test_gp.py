@@ -199,6 +199,14 @@ def test_samples_have_the_moments_of_the_process() -> None:
     assert not np.array_equal(draws, gp.sample(Xs, 4000, seed=6))
 
 
+def test_samples_beyond_all_memory_are_refused() -> None:
+    gp = SparseGP().fit(*data(20))
+    with pytest.raises(ArgumentError, match="X has 1000000 rows; joint samples"):
+        gp.sample(np.zeros((1_000_000, 2)))
+    with pytest.raises(ArgumentError, match=r"n is 1000000000000; it must be an integer in \[1, 500000000\]"):
+        gp.sample(np.zeros((2, 2)), 10**12)
+
+
 def test_a_large_prediction_has_the_bits_of_its_parts() -> None:
     X, y = data(200)
     gp = SparseGP(inducing=50).fit(X, y)
@@ -362,6 +370,8 @@ BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "choice": ({"inducing_points": "kmeans"}, "inducing_points is 'kmeans'; it must be one of 'greedy'"),
     "points": ({"inducing_points": np.zeros(3)}, r"inducing_points has shape \(3,\)"),
     "no inducing": ({"inducing": 0}, r"inducing is 0; it must be an integer in \[1"),
+    "too many inducing": ({"inducing": 10**9}, r"inducing is 1000000000; it must be an integer in \[1, 100000\]"),
+    "too many points": ({"inducing_points": np.zeros((100_001, 1))}, "inducing_points has 100001 rows"),
     "half inducing": ({"inducing": 2.5}, "inducing is 2.5; it must be an integer"),
     "group": ({"approximation": "pitc", "group": 4096}, r"group is 4096; .* \[1, 1024\]"),
     "seed": ({"seed": -1}, "seed is -1"),

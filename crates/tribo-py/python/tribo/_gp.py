@@ -23,6 +23,11 @@ _SEARCHED = ("length_scale", "signal_variance", "noise_variance")
 # Of the library: relative to the width of an input, and to the variance of y.
 _RANGES: dict[str, Range] = {"length_scale": (1e-3, 1e2), "signal_variance": (1e-3, 1e5), "noise_variance": (1e-8, 1.0)}
 
+# Matrices that memory cannot hold end the process, not the call: what is far beyond it is refused before.
+_MOST_INDUCING = 100_000
+_MOST_SAMPLED = 20_000
+_MOST_NUMBERS = 10**9
+
 
 class Hyperparameters(TypedDict):
     """What a fit finds."""
@@ -116,7 +121,7 @@ class SparseGP:
         seed: int = 0,
     ) -> None:
         self._kernel = _choice("kernel", kernel, get_args(Kernel))
-        self._inducing = _integer("inducing", inducing, 1)
+        self._inducing = _integer("inducing", inducing, 1, _MOST_INDUCING)
         self._ard = bool(ard)
         self._approximation = _choice("approximation", approximation, get_args(Approximation))
         self._group = _integer("group", group, 1, 1024)
@@ -126,6 +131,8 @@ class SparseGP:
             self._inducing_points = _choice("inducing_points", inducing_points, get_args(InducingPoints))
         else:
             self._inducing_points = points("inducing_points", inducing_points).copy()
+            if len(self._inducing_points) > _MOST_INDUCING:
+                raise ArgumentError(f"inducing_points has {len(self._inducing_points)} rows; at most {_MOST_INDUCING} fit")
         self._inducing_box = None if inducing_box is None else _box(inducing_box)
         if inducing_box is not None and not _is(self._inducing_points, "latin_hypercube"):
             raise ArgumentError('inducing_box is for inducing_points="latin_hypercube"; leave it out, or ask for those')
@@ -246,7 +253,11 @@ class SparseGP:
         (10, 3)
         """
         fitted = self._known()
-        return fitted.sample(points("X", X, fitted.n_inputs), _integer("n", n, 1), _integer("seed", seed, 0, 2**64 - 1))
+        X = points("X", X, fitted.n_inputs)
+        if len(X) > _MOST_SAMPLED:
+            raise ArgumentError(f"X has {len(X)} rows; joint samples cost their square in memory, at most {_MOST_SAMPLED} fit")
+        n = _integer("n", n, 1, _MOST_NUMBERS // len(X))
+        return fitted.sample(X, n, _integer("seed", seed, 0, 2**64 - 1))
 
     @property
     def hyperparameters(self) -> Hyperparameters:

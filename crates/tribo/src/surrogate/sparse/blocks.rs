@@ -11,7 +11,9 @@ use super::Model;
 use crate::error::Result;
 use faer::Mat;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Points in a block. Three buffers of block x m doubles must fit the cache next to m x m; measured flat from
@@ -22,7 +24,7 @@ const MOST_LANES: usize = 32;
 /// Doubles in all accumulators together at most: 64 MB.
 const MOST_ACCUMULATED: usize = 8 << 20;
 
-/// Buffers of one running task, reused from block to block and pass to pass.
+/// Buffers of one running task, reused from block to block.
 pub(super) struct Scratch {
     /// The block's points, scaled.
     pub(super) x: Scaled,
@@ -64,31 +66,56 @@ pub(super) fn cut(model: &Model<'_>) -> Vec<Range<usize>> {
     blocks
 }
 
-/// Runs `work` over all blocks, one accumulator a lane, and returns the accumulators in order.
+/// Runs `work` over all blocks, one accumulator a lane, and joins the accumulators in order.
+///
+/// Lanes are handed out in order and joined as soon as those before them are: hardly more accumulators are alive than
+/// threads, where waiting for all would hold every lane's m² numbers at once.
 pub(super) fn run<A: Send>(
     model: &Model<'_>,
     second_pass: bool,
     watch: &dyn Watch,
     accumulator: impl Fn() -> A + Sync,
+    join: impl Fn(&mut A, &A) + Sync,
     work: impl Fn(Range<usize>, &mut Scratch, &mut A) -> Result<()> + Sync,
-) -> Result<Vec<A>> {
+) -> Result<A> {
     let blocks = cut(model);
     let m = model.inducing.nrows();
     let lanes = blocks.len().min(MOST_LANES).min((MOST_ACCUMULATED / (m * m)).max(1));
-    let spare: Mutex<Vec<Scratch>> = Mutex::new(Vec::new());
-    let take = || spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let give = |scratch| spare.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-    (0..lanes)
-        .into_par_iter()
-        .map(|lane| {
-            let mut scratch = take().unwrap_or_else(|| Scratch::new(m, second_pass));
+    let next = AtomicUsize::new(0);
+    let joined = Mutex::new(Joined { total: accumulator(), lanes: 0, waiting: BTreeMap::new() });
+    let tasks = rayon::current_num_threads().min(lanes);
+    (0..tasks).into_par_iter().with_max_len(1).try_for_each(|_| {
+        let mut scratch = None;
+        loop {
+            let lane = next.fetch_add(1, Ordering::Relaxed);
+            if lane >= lanes {
+                return Ok(());
+            }
+            let scratch = scratch.get_or_insert_with(|| Scratch::new(m, second_pass));
             let mut sums = accumulator();
             for block in &blocks[lane * blocks.len() / lanes..(lane + 1) * blocks.len() / lanes] {
                 go_on(watch, "a pass over the data")?;
-                work(block.clone(), &mut scratch, &mut sums)?;
+                work(block.clone(), scratch, &mut sums)?;
             }
-            give(scratch);
-            Ok(sums)
-        })
-        .collect()
+            joined.lock().unwrap_or_else(PoisonError::into_inner).add(lane, sums, &join);
+        }
+    })?;
+    Ok(joined.into_inner().unwrap_or_else(PoisonError::into_inner).total)
+}
+
+/// The sum of the first lanes, and later ones that came before their turn.
+struct Joined<A> {
+    total: A,
+    lanes: usize,
+    waiting: BTreeMap<usize, A>,
+}
+
+impl<A> Joined<A> {
+    fn add(&mut self, lane: usize, sums: A, join: impl Fn(&mut A, &A)) {
+        self.waiting.insert(lane, sums);
+        while let Some(sums) = self.waiting.remove(&self.lanes) {
+            join(&mut self.total, &sums);
+            self.lanes += 1;
+        }
+    }
 }

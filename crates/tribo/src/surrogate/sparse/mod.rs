@@ -42,7 +42,9 @@ use super::data::{Data, check_points};
 use super::hyper::{Hyperparameters, Mean};
 use super::watch::Watch;
 use crate::error::{Error, Result};
+use blocks::Spare;
 use faer::MatRef;
+use std::sync::Arc;
 
 /// How the exact prior is approximated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +93,7 @@ impl Approximation {
 }
 
 /// Data, inducing points and the choices that do not change during training.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Model<'a> {
     pub(crate) data: Data<'a>,
     pub(crate) inducing: MatRef<'a, f64>,
@@ -104,6 +106,8 @@ pub struct Model<'a> {
     pub(crate) weight: f64,
     /// Ends of PITC's groups of consecutive rows; empty otherwise.
     pub(crate) group_ends: &'a [usize],
+    /// Buffers that the next pass over the data uses again.
+    spare: Arc<Spare>,
 }
 
 impl<'a> Model<'a> {
@@ -129,7 +133,17 @@ impl<'a> Model<'a> {
             return Err(Error::Empty { what: "groups of PITC" });
         }
         let (y_shift, _) = data.y_moments();
-        Ok(Model { data, inducing, approximation, objective, mean, y_shift, weight: 1.0, group_ends: &[] })
+        Ok(Model {
+            data,
+            inducing,
+            approximation,
+            objective,
+            mean,
+            y_shift,
+            weight: 1.0,
+            group_ends: &[],
+            spare: Arc::default(),
+        })
     }
 
     /// A PITC model of data in groups.
@@ -147,8 +161,8 @@ impl<'a> Model<'a> {
     /// The same model with every point standing for `weight` equal ones. All the objectives are functions of sums
     /// over the data, so a random subset with weight n / (its size) estimates the objective on all n points, with
     /// its balance of fit and complexity; unweighted, a subset favours simpler models than the data deserve.
-    pub fn weighted(self, weight: f64) -> Model<'a> {
-        Model { weight, ..self }
+    pub fn weighted(&self, weight: f64) -> Model<'a> {
+        Model { weight, ..self.clone() }
     }
 
     /// Λ of the training objective.

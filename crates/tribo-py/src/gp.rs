@@ -1,5 +1,310 @@
-use pyo3::prelude::*;
+//! A sparse Gaussian process for Python.
+//!
+//! A `FittedGp` never changes, so that threads may share one; what takes in results is a new one. Names and defaults belong
+//! to the Python class `SparseGP`, which keeps the settings and the latest `FittedGp`.
 
-pub(crate) fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+use crate::{arrays, error, gp_state, interrupt};
+use faer::MatRef;
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
+use tribo::Error;
+use tribo::rng::Stream;
+use tribo::surrogate::Posterior;
+use tribo::surrogate::hyper::{Hyperparameters, Mean, Prior, Priors, Ranges};
+use tribo::surrogate::inducing::Inducing;
+use tribo::surrogate::kernel::{Kernel, Shape};
+use tribo::surrogate::sparse::{Objective, QUERIES, SparsePosterior};
+use tribo::surrogate::train::{SparseGp, Training};
+use tribo::surrogate::watch::{Progress, Watch};
+
+/// How much wider than the data the box of inducing points is, as a part of its width on every side. At its border half of
+/// a basis function's neighbours are missing; measured in `tribo-bench data`.
+const MARGIN: f64 = 0.15;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<FittedGp>()
+}
+
+/// A vector of Python's.
+type Vector<'py> = Bound<'py, PyArray1<f64>>;
+
+/// What the search did: evaluations on subsets and on all data, the objective per point, whether it converged.
+type Searched = (usize, usize, f64, bool);
+
+/// A fitted process.
+#[pyclass(frozen, module = "tribo._core")]
+struct FittedGp {
+    posterior: SparsePosterior,
+    /// None where hyper-parameters were given.
+    searched: Option<Searched>,
+}
+
+#[pymethods]
+impl FittedGp {
+    /// Fits. `inducing_points` is a name or the points, `ranges` and `priors` are for length scale, signal and noise,
+    /// `fixed` holds length scales, signal and noise variance, which are then not searched.
+    #[staticmethod]
+    #[pyo3(signature = (x, y, *, kernel, ard, approximation, group, objective, inducing, inducing_points, inducing_box, mean, ranges, priors, fixed, seed, progress))]
+    fn fit(
+        py: Python<'_>,
+        x: PyReadonlyArray2<'_, f64>,
+        y: PyReadonlyArray1<'_, f64>,
+        kernel: &str,
+        ard: bool,
+        approximation: &str,
+        group: usize,
+        objective: &str,
+        inducing: usize,
+        inducing_points: InducingPoints<'_>,
+        inducing_box: Option<Vec<(f64, f64)>>,
+        mean: Option<f64>,
+        ranges: [(f64, f64); 3],
+        priors: [Option<(String, f64, f64)>; 3],
+        fixed: Option<(Vec<f64>, f64, f64)>,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<FittedGp> {
+        let (points, values) = (arrays::points("X", &x)?, arrays::values("y", &y)?);
+        let [length_scale, signal_var, noise_var] = priors;
+        let unknown = |argument: &str, name: &str| {
+            error::argument(format!("{argument} is {name:?}, which is no name here"))
+        };
+        let shape = Shape::from_name(kernel).ok_or_else(|| unknown("kernel", kernel))?;
+        let gp = SparseGp {
+            shape,
+            ard,
+            mean: mean.map_or(Mean::Estimated, Mean::Fixed),
+            approximation: gp_state::approximation(approximation, group)
+                .ok_or_else(|| unknown("approximation", approximation))?,
+            objective: match objective {
+                "bound" => Objective::Bound,
+                "marginal" => Objective::Marginal,
+                other => return Err(unknown("objective", other)),
+            },
+            inducing: match &inducing_points {
+                InducingPoints::Given(given) => {
+                    arrays::points("inducing_points", given)?;
+                    Inducing::Given(arrays::owned(given))
+                }
+                InducingPoints::Named(name) => match name.as_str() {
+                    "latin_hypercube" => latin_hypercube(points, inducing_box),
+                    "subset" => Inducing::Subset,
+                    "greedy" => Inducing::Greedy,
+                    other => return Err(unknown("inducing_points", other)),
+                },
+            },
+            n_inducing: inducing,
+            training: Training {
+                ranges: Ranges { length_scale: ranges[0], signal_var: ranges[1], noise_var: ranges[2] },
+                priors: Priors {
+                    length_scale: length_scale.map(prior).transpose()?,
+                    signal_var: signal_var.map(prior).transpose()?,
+                    noise_var: noise_var.map(prior).transpose()?,
+                },
+                seed,
+                ..Training::default()
+            },
+        };
+        interrupt::run(py, |flag| {
+            let watch = Observer { flag, progress, failed: Mutex::new(None) };
+            let outcome = match fixed {
+                Some((length_scales, signal_var, noise_var)) => {
+                    let hyper =
+                        Hyperparameters { kernel: Kernel { shape, length_scales, signal_var }, noise_var };
+                    gp.condition(points, values, &hyper, &hyper, &watch).map(|posterior| (posterior, None))
+                }
+                None => gp.fit(points, values, &watch).map(|(posterior, report)| {
+                    let searched = (
+                        report.subset_evaluations,
+                        report.full_evaluations,
+                        report.objective,
+                        report.stop.is_some_and(|stop| stop.converged()),
+                    );
+                    (posterior, Some(searched))
+                }),
+            };
+            if let Some(raised) = watch.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                return Err(raised);
+            }
+            let (posterior, searched) = outcome.map_err(error::library)?;
+            Ok(FittedGp { posterior, searched })
+        })
+    }
+
+    /// Means, and variances if asked for, of the latent function at the rows of `x`.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'_, f64>,
+        variance: bool,
+    ) -> PyResult<(Vector<'py>, Option<Vector<'py>>)> {
+        let points = arrays::points("X", &x)?;
+        let n = points.nrows();
+        let (mut mean, mut var) = (vec![0.0; n], vec![0.0; if variance { n } else { 0 }]);
+        interrupt::run(py, |flag| {
+            let block = |number: usize, rows: usize| match flag.cancelled() {
+                true => Err(Error::Stopped { what: "a prediction" }),
+                false => Ok(points.subrows(number * QUERIES, rows)),
+            };
+            let means = mean.par_chunks_mut(QUERIES).enumerate();
+            let outcome = if variance {
+                means.zip(var.par_chunks_mut(QUERIES)).try_for_each(|((number, mean), var)| {
+                    let prediction = self.posterior.predict(block(number, mean.len())?)?;
+                    mean.copy_from_slice(&prediction.mean);
+                    var.copy_from_slice(&prediction.var);
+                    Ok(())
+                })
+            } else {
+                means
+                    .map(|(number, mean)| {
+                        mean.copy_from_slice(&self.posterior.predict_mean(block(number, mean.len())?)?);
+                        Ok(())
+                    })
+                    .collect()
+            };
+            outcome.map_err(error::library)
+        })?;
+        Ok((arrays::vector(py, mean), variance.then(|| arrays::vector(py, var))))
+    }
+
+    /// The process that knows the results `y` at the rows of `x` as well. All are taken in, or none.
+    fn observe(
+        &self,
+        py: Python<'_>,
+        x: PyReadonlyArray2<'_, f64>,
+        y: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<FittedGp> {
+        let (points, values) = (arrays::points("x", &x)?, arrays::values("y", &y)?);
+        interrupt::run(py, |flag| {
+            let mut posterior = self.posterior.clone();
+            for (row, &value) in values.iter().enumerate() {
+                if flag.cancelled() {
+                    return Err(error::library(Error::Stopped { what: "an update" }));
+                }
+                let point: Vec<f64> = (0..points.ncols()).map(|k| points[(row, k)]).collect();
+                posterior.observe(&point, value).map_err(error::library)?;
+            }
+            Ok(FittedGp { posterior, searched: self.searched })
+        })
+    }
+
+    /// Joint samples of the latent function at the rows of `x`, one a row.
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'_, f64>,
+        n: usize,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let points = arrays::points("X", &x)?;
+        let samples = interrupt::run(py, |_| {
+            let mut stream = Stream::new(seed, "posterior samples", 0);
+            self.posterior.sample(points, n, &mut stream).map_err(error::library)
+        })?;
+        Ok(arrays::matrix(py, samples.transpose()))
+    }
+
+    /// Length scales, signal variance, noise variance, mean constant.
+    #[getter]
+    fn hyperparameters<'py>(&self, py: Python<'py>) -> (Vector<'py>, f64, f64, f64) {
+        let hyper = self.posterior.hyperparameters();
+        let length_scales = arrays::vector(py, hyper.kernel.length_scales.clone());
+        (length_scales, hyper.kernel.signal_var, hyper.noise_var, self.posterior.mean_constant())
+    }
+
+    #[getter]
+    fn inducing_points<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        arrays::matrix(py, self.posterior.inducing())
+    }
+
+    #[getter]
+    fn log_evidence(&self) -> f64 {
+        self.posterior.log_marginal()
+    }
+
+    #[getter]
+    fn n_observations(&self) -> usize {
+        self.posterior.n_observations()
+    }
+
+    #[getter]
+    fn n_inputs(&self) -> usize {
+        self.posterior.dim()
+    }
+
+    #[getter]
+    fn searched(&self) -> Option<Searched> {
+        self.searched
+    }
+
+    #[staticmethod]
+    fn restore(state: &Bound<'_, PyDict>, searched: Option<Searched>) -> PyResult<FittedGp> {
+        Ok(FittedGp { posterior: gp_state::from_dict(state)?, searched })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let restore = py.get_type::<FittedGp>().getattr("restore")?;
+        let arguments = (gp_state::to_dict(py, &self.posterior)?, self.searched).into_pyobject(py)?;
+        Ok((restore, arguments))
+    }
+}
+
+/// A name, or the points themselves.
+#[derive(FromPyObject)]
+enum InducingPoints<'py> {
+    Named(String),
+    Given(PyReadonlyArray2<'py, f64>),
+}
+
+/// A Latin hypercube in the box given, or in one a little wider than the data.
+fn latin_hypercube(x: MatRef<'_, f64>, sides: Option<Vec<(f64, f64)>>) -> Inducing {
+    let sides = sides.unwrap_or_else(|| {
+        (0..x.ncols())
+            .map(|k| {
+                let (low, high) = (0..x.nrows())
+                    .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), i| {
+                        (low.min(x[(i, k)]), high.max(x[(i, k)]))
+                    });
+                // An input that does not vary still needs a box with an inside.
+                let width = if high > low { high - low } else { low.abs().max(1.0) };
+                (low - MARGIN * width, high + MARGIN * width)
+            })
+            .collect()
+    });
+    let (low, high) = sides.into_iter().unzip();
+    Inducing::LatinHypercube { low, high }
+}
+
+fn prior((name, first, second): (String, f64, f64)) -> PyResult<Prior> {
+    match name.as_str() {
+        "log_normal" => Ok(Prior::LogNormal { location: first, scale: second }),
+        "gamma" => Ok(Prior::Gamma { shape: first, rate: second }),
+        other => Err(error::argument(format!("priors: {other:?} is no name here"))),
+    }
+}
+
+/// Follows a fit: Ctrl-C, and a Python function that is told of the progress. What it raises ends the fit.
+struct Observer<'a> {
+    flag: &'a interrupt::Flag,
+    progress: Option<Py<PyAny>>,
+    failed: Mutex<Option<PyErr>>,
+}
+
+impl Watch for Observer<'_> {
+    fn cancelled(&self) -> bool {
+        self.flag.cancelled() || self.failed.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn progress(&self, told: &Progress) {
+        let Some(progress) = &self.progress else { return };
+        let outcome = Python::attach(|py| {
+            progress.call1(py, (told.subset_evaluations, told.full_evaluations, told.best))
+        });
+        if let Err(raised) = outcome {
+            self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(raised);
+        }
+    }
 }

@@ -3,17 +3,27 @@
 //! The work runs on a thread of its own while the calling one, which may be the one that signals are delivered to, looks
 //! for them twenty times a second. After a signal the work is told to give up, which it does between blocks of data, and the
 //! signal's exception is raised. A panic becomes an `InternalError`: it never reaches Python.
+//!
+//! A fork copies one thread and not those of rayon's pool: work in the child of a process that has computed something would
+//! wait for them for ever. `multiprocessing` forks, so such a child gets a pool of its own.
 
 use crate::error;
 use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tribo::surrogate::watch::Watch;
 
 /// How often signals are looked for.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// The process that computed first, which has rayon's own pool.
+static FIRST: OnceLock<u32> = OnceLock::new();
+/// The pool of a forked child, with the child's id.
+static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
 /// Tells the work to give up.
 #[derive(Default)]
@@ -32,12 +42,16 @@ where
     F: FnOnce(&Flag) -> PyResult<T> + Send,
 {
     py.detach(|| {
+        let pool = pool_after_fork()?;
         let flag = Flag::default();
         let (done, result) = channel();
         std::thread::scope(|scope| {
             let flag = &flag;
             scope.spawn(move || {
-                let outcome = catch_unwind(AssertUnwindSafe(|| work(flag)));
+                let outcome = catch_unwind(AssertUnwindSafe(|| match pool {
+                    Some(pool) => pool.install(|| work(flag)),
+                    None => work(flag),
+                }));
                 // The receiver waits for as long as the scope lasts.
                 let _ = done.send(outcome);
             });
@@ -80,6 +94,26 @@ pub(crate) fn _panic(py: Python<'_>, long: bool) -> PyResult<()> {
         true => run(py, |_| panic!("as asked")),
         false => guard(|| panic!("as asked")),
     }
+}
+
+/// None in the process whose pool is rayon's own.
+fn pool_after_fork() -> PyResult<Option<Arc<ThreadPool>>> {
+    let me = std::process::id();
+    if *FIRST.get_or_init(|| me) == me {
+        return Ok(None);
+    }
+    let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((owner, pool)) = forked.as_ref()
+        && *owner == me
+    {
+        return Ok(Some(pool.clone()));
+    }
+    let pool = ThreadPoolBuilder::new().build();
+    let pool =
+        Arc::new(pool.map_err(|error| error::internal(format!("no threads to compute with: {error}")))?);
+    // A parent's pool has no threads here to be ended: it is left, not dropped.
+    std::mem::forget(forked.replace((me, pool.clone())));
+    Ok(Some(pool))
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> String {

@@ -4,9 +4,11 @@
 //! (`interrupt`), answers become numpy arrays and plain objects. The public face, with its words and its defaults, is
 //! Python (`python/tribo`).
 
+mod arrays;
 mod durable;
 mod error;
 mod gp;
+mod gp_state;
 mod interrupt;
 mod space;
 mod study;

@@ -21,6 +21,9 @@ pub(crate) struct Data {
     /// Folder for the figures; none are drawn without it.
     #[arg(long)]
     out: Option<PathBuf>,
+    /// Folder for the data of the last n, as numpy's files; none are written without it.
+    #[arg(long)]
+    save: Option<PathBuf>,
 }
 
 /// Options of `update`.
@@ -55,9 +58,10 @@ fn parse_shape(name: &str) -> Result<Shape, String> {
 }
 
 pub(super) fn data(options: &Data) -> Result<(), Failure> {
-    let Data { n, sizes, margin, out } = options;
+    let Data { n, sizes, margin, out, save } = options;
     let threads = usize::from(sizes.threads);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    with_folder(save.as_deref(), |folder| n.iter().try_for_each(|&n| data::save(n, sizes.seed, folder)))?;
     let show = std::io::stderr().is_terminal();
     let mut rows = Vec::new();
     for &m in &sizes.m {

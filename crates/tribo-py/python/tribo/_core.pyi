@@ -1,11 +1,13 @@
 # What the compiled module has; private. The classes of the package say what it means.
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
 __all__ = [
     "ArgumentError",
+    "FittedGp",
     "InternalError",
     "StoreError",
     "Study",
@@ -13,6 +15,7 @@ __all__ = [
     "TriboError",
     "__version__",
 ]
+
 __version__: str
 
 class TriboError(Exception): ...
@@ -33,7 +36,51 @@ class Study:
     def trials(self, trial: int | None = None, /) -> list[tuple[int, dict[str, Any], str, float | None, str | None]]: ...
     def best(self) -> int | None: ...
     def explanation(self) -> str: ...
-    def posterior(self, points: list[list[Any]], /) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+    def posterior(self, points: list[list[Any]], /) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def parameters(self) -> list[dict[str, Any]]: ...
     def settings(self) -> dict[str, Any]: ...
     def close(self, why: str, /) -> None: ...
+
+# Sparse Gaussian processes.
+
+@final
+class FittedGp:
+    @staticmethod
+    def fit(
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        *,
+        kernel: str,
+        ard: bool,
+        approximation: str,
+        group: int,
+        objective: str,
+        inducing: int,
+        inducing_points: str | NDArray[np.float64],
+        inducing_box: Sequence[tuple[float, float]] | None,
+        mean: float | None,
+        ranges: Sequence[tuple[float, float]],
+        priors: Sequence[tuple[str, float, float] | None],
+        fixed: tuple[Sequence[float], float, float] | None,
+        seed: int,
+        progress: Callable[[int, int, float], object] | None,
+    ) -> FittedGp: ...
+    @staticmethod
+    def restore(state: Mapping[str, Any], searched: tuple[int, int, float, bool] | None) -> FittedGp: ...
+    def predict(
+        self, x: NDArray[np.float64], variance: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]: ...
+    def observe(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> FittedGp: ...
+    def sample(self, x: NDArray[np.float64], n: int, seed: int) -> NDArray[np.float64]: ...
+    @property
+    def hyperparameters(self) -> tuple[NDArray[np.float64], float, float, float]: ...
+    @property
+    def inducing_points(self) -> NDArray[np.float64]: ...
+    @property
+    def log_evidence(self) -> float: ...
+    @property
+    def n_observations(self) -> int: ...
+    @property
+    def n_inputs(self) -> int: ...
+    @property
+    def searched(self) -> tuple[int, int, float, bool] | None: ...

@@ -59,6 +59,26 @@ impl Factor {
         Err(failure)
     }
 
+    /// A factor that was made before: the lower triangle of `l`, and the jitter it needed. `matrix` names it in errors.
+    pub fn from_lower(matrix: &'static str, l: Mat<f64>, jitter: f64) -> Result<Factor> {
+        let m = l.nrows();
+        if l.ncols() != m {
+            return Err(Error::Size { what: "columns of a factor (rows)", expected: m, found: l.ncols() });
+        }
+        if let Some(pivot) = (0..m).find(|&i| l[(i, i)].is_nan() || l[(i, i)] <= 0.0) {
+            return Err(Error::NotPositiveDefinite { matrix, size: m, pivot, jitter });
+        }
+        for column in 0..m {
+            for row in column..m {
+                let value = l[(row, column)];
+                if !value.is_finite() {
+                    return Err(Error::NotFinite { what: matrix, row, column, value });
+                }
+            }
+        }
+        Ok(Factor { l, jitter })
+    }
+
     /// The factor; only its lower triangle has a meaning.
     pub fn l(&self) -> MatRef<'_, f64> {
         self.l.as_ref()

@@ -1,14 +1,16 @@
-//! Choosing inducing points: a Latin hypercube, a random subset of the data, or greedy conditional variance.
+//! Choosing inducing points: a Latin hypercube, a random subset of the data, greedy conditional variance, or
+//! points that are given.
 //!
 //! The greedy rule takes, one after the other, the data point whose variance the points taken so far explain
 //! least: a partial Cholesky factorisation of Kff with pivoting, which also bounds tr(Kff - Qff), the price of the
 //! variational bound `[@burt2020]`. It looks at a random subset of the data, O(c m²) for c candidates, and ends
 //! early when nothing is left to explain: duplicate points are never taken.
 //!
-//! There are never more inducing points than data.
+//! There are never more inducing points than data, unless the caller gives them.
 
 use super::data::check_points;
 use super::kernel::{Kernel, Scaled};
+use super::watch::{Watch, go_on};
 use crate::design::latin_hypercube;
 use crate::error::{Error, Result};
 use crate::linalg::reduce::add_scaled;
@@ -36,15 +38,19 @@ pub enum Inducing {
     Subset,
     /// The data points with the greatest conditional variance under the kernel.
     Greedy,
+    /// Given outright, [m, d]: all of them, whatever the number asked for.
+    Given(Mat<f64>),
 }
 
-/// At most `m` inducing points for the data points `x`, and never more than there are: [<= min(m, n), d].
+/// At most `m` inducing points for the data points `x`, and never more than there are: [<= min(m, n), d]. Points that are
+/// given stay as they are.
 pub fn choose(
     how: &Inducing,
     x: MatRef<'_, f64>,
     m: usize,
     kernel: &Kernel,
     stream: &mut Stream,
+    watch: &dyn Watch,
 ) -> Result<Mat<f64>> {
     check_points("X", x)?;
     kernel.check(x.ncols())?;
@@ -65,18 +71,29 @@ pub fn choose(
             }
             return latin_hypercube(m, low, high, stream);
         }
+        Inducing::Given(points) => {
+            check_points("inducing points", points.as_ref())?;
+            if points.ncols() != d {
+                return Err(Error::Size {
+                    what: "columns of the inducing points (columns of X)",
+                    expected: d,
+                    found: points.ncols(),
+                });
+            }
+            return Ok(points.clone());
+        }
         Inducing::Subset => stream.choose(n, m),
         Inducing::Greedy => {
             let candidates = stream.choose(n, CANDIDATES.max(m));
             let points = Mat::from_fn(candidates.len(), d, |i, k| x[(candidates[i], k)]);
-            greedy(points.as_ref(), m, kernel).into_iter().map(|i| candidates[i]).collect()
+            greedy(points.as_ref(), m, kernel, watch)?.into_iter().map(|i| candidates[i]).collect()
         }
     };
     Ok(Mat::from_fn(rows.len(), d, |i, k| x[(rows[i], k)]))
 }
 
 /// Rows of `x` in the order of the pivoted factorisation, at most `m`.
-fn greedy(x: MatRef<'_, f64>, m: usize, kernel: &Kernel) -> Vec<usize> {
+fn greedy(x: MatRef<'_, f64>, m: usize, kernel: &Kernel, watch: &dyn Watch) -> Result<Vec<usize>> {
     let n = x.nrows();
     let origin: Vec<f64> = (0..x.ncols()).map(|k| x[(0, k)]).collect();
     let points = Scaled::new(kernel, x, &origin);
@@ -85,6 +102,7 @@ fn greedy(x: MatRef<'_, f64>, m: usize, kernel: &Kernel) -> Vec<usize> {
     let mut factor = Mat::<f64>::zeros(n, m);
     let mut taken = Vec::with_capacity(m);
     while taken.len() < m {
+        go_on(watch, "the choice of inducing points")?;
         let mut pivot = 0;
         for i in 1..n {
             if conditional[i] > conditional[pivot] {
@@ -108,12 +126,13 @@ fn greedy(x: MatRef<'_, f64>, m: usize, kernel: &Kernel) -> Vec<usize> {
         factor.col_as_slice_mut(column).copy_from_slice(&values);
         taken.push(pivot);
     }
-    taken
+    Ok(taken)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::kernel::Shape;
+    use super::super::watch::Unwatched;
     use super::*;
 
     const SEED: u64 = 88;
@@ -133,10 +152,15 @@ mod tests {
         let square = Inducing::LatinHypercube { low: vec![0.0; 2], high: vec![1.0; 2] };
         for how in [square, Inducing::Subset, Inducing::Greedy] {
             for (m, expected) in [(1, 1), (4, 4), (6, 6), (50, 6)] {
-                let z = choose(&how, x.as_ref(), m, &kernel(), &mut Stream::new(SEED, "choose", 0)).unwrap();
+                let z =
+                    choose(&how, x.as_ref(), m, &kernel(), &mut Stream::new(SEED, "choose", 0), &Unwatched)
+                        .unwrap();
                 assert_eq!((z.nrows(), z.ncols()), (expected, 2), "{how:?}");
             }
-            assert!(choose(&how, x.as_ref(), 0, &kernel(), &mut Stream::new(SEED, "choose", 0)).is_err());
+            assert!(
+                choose(&how, x.as_ref(), 0, &kernel(), &mut Stream::new(SEED, "choose", 0), &Unwatched)
+                    .is_err()
+            );
         }
     }
 
@@ -145,18 +169,43 @@ mod tests {
         let x = points(6);
         let choose = |low: &[f64], high: &[f64]| {
             let how = Inducing::LatinHypercube { low: low.to_vec(), high: high.to_vec() };
-            choose(&how, x.as_ref(), 3, &kernel(), &mut Stream::new(SEED, "choose", 0))
+            choose(&how, x.as_ref(), 3, &kernel(), &mut Stream::new(SEED, "choose", 0), &Unwatched)
         };
         assert!(matches!(choose(&[0.0, 1.0], &[1.0, 1.0]), Err(Error::EmptyBox { index: 1, .. })));
         assert!(matches!(choose(&[0.0], &[1.0]), Err(Error::Size { expected: 2, found: 1, .. })));
     }
 
     #[test]
+    fn given_points_stay_as_they_are() {
+        let (x, z) = (points(3), points(5));
+        let choose = |z: Mat<f64>, m| {
+            choose(
+                &Inducing::Given(z),
+                x.as_ref(),
+                m,
+                &kernel(),
+                &mut Stream::new(SEED, "choose", 0),
+                &Unwatched,
+            )
+        };
+        assert_eq!(choose(z.clone(), 2).unwrap(), z);
+        assert!(matches!(choose(Mat::zeros(0, 2), 2), Err(Error::Empty { what: "inducing points" })));
+        assert!(matches!(choose(Mat::zeros(4, 1), 2), Err(Error::Size { expected: 2, found: 1, .. })));
+    }
+
+    #[test]
     fn greedy_takes_no_duplicate_and_spreads() {
         let base = points(10);
         let x = Mat::from_fn(40, 2, |i, k| base[(i % 10, k)]);
-        let z = choose(&Inducing::Greedy, x.as_ref(), 25, &kernel(), &mut Stream::new(SEED, "choose", 0))
-            .unwrap();
+        let z = choose(
+            &Inducing::Greedy,
+            x.as_ref(),
+            25,
+            &kernel(),
+            &mut Stream::new(SEED, "choose", 0),
+            &Unwatched,
+        )
+        .unwrap();
         assert_eq!(z.nrows(), 10, "seed {SEED}: ten different points, ten inducing points");
     }
 
@@ -175,7 +224,10 @@ mod tests {
             400.0 * kernel.signal_var - k.squared_norm_l2()
         };
         let run = |how: &Inducing, id| {
-            unexplained(&choose(how, x.as_ref(), 20, &kernel, &mut Stream::new(SEED, "choose", id)).unwrap())
+            unexplained(
+                &choose(how, x.as_ref(), 20, &kernel, &mut Stream::new(SEED, "choose", id), &Unwatched)
+                    .unwrap(),
+            )
         };
         let greedy = run(&Inducing::Greedy, 0);
         for id in 0..5 {

@@ -147,7 +147,7 @@ impl SparseGp {
         let training = &self.training;
         let mut search = Search::new(&data, self.shape, self.ard, training, watch)?;
         let mut chosen_at = search.best();
-        let mut inducing = self.choose_inducing(&data, &chosen_at)?;
+        let mut inducing = self.choose_inducing(&data, &chosen_at, watch)?;
 
         let mut stage = Stage::Only;
         for (number, &size) in training.subsets.iter().enumerate() {
@@ -158,7 +158,7 @@ impl SparseGp {
             let (x, y) = data.rows(&rows);
             let subset = Data::new(x.as_ref(), &y)?;
             let weight = data.len() as f64 / size as f64;
-            self.with_model(subset, inducing.as_ref(), |model| {
+            self.with_model(subset, inducing.as_ref(), watch, |model| {
                 let model = model.weighted(weight);
                 search.run(data.len(), training.tolerance, training.evaluations, Stage::Subset, |hyper| {
                     model.evidence_gradient(hyper, watch)
@@ -166,7 +166,7 @@ impl SparseGp {
             })?;
             if self.inducing == Inducing::Greedy {
                 chosen_at = search.best();
-                inducing = self.choose_inducing(&data, &chosen_at)?;
+                inducing = self.choose_inducing(&data, &chosen_at, watch)?;
             }
             stage = Stage::AfterSubset;
         }
@@ -175,7 +175,7 @@ impl SparseGp {
             Stage::AfterSubset => (training.full_tolerance, training.full_evaluations),
             _ => (training.tolerance, training.evaluations),
         };
-        self.with_model(data, inducing.as_ref(), |model| {
+        self.with_model(data, inducing.as_ref(), watch, |model| {
             search.run(data.len(), tolerance, evaluations, stage, |hyper| {
                 model.evidence_gradient(hyper, watch)
             })?;
@@ -195,24 +195,30 @@ impl SparseGp {
         watch: &dyn Watch,
     ) -> Result<SparsePosterior> {
         let data = Data::new(x, y)?;
-        let inducing = self.choose_inducing(&data, chosen_at)?;
-        self.with_model(data, inducing.as_ref(), |model| model.posterior(hyper, watch))
+        let inducing = self.choose_inducing(&data, chosen_at, watch)?;
+        self.with_model(data, inducing.as_ref(), watch, |model| model.posterior(hyper, watch))
     }
 
-    fn choose_inducing(&self, data: &Data<'_>, hyper: &Hyperparameters) -> Result<faer::Mat<f64>> {
+    fn choose_inducing(
+        &self,
+        data: &Data<'_>,
+        hyper: &Hyperparameters,
+        watch: &dyn Watch,
+    ) -> Result<faer::Mat<f64>> {
         let mut stream = Stream::new(self.training.seed, "inducing points", 0);
-        inducing::choose(&self.inducing, data.x(), self.n_inducing, &hyper.kernel, &mut stream)
+        inducing::choose(&self.inducing, data.x(), self.n_inducing, &hyper.kernel, &mut stream, watch)
     }
 
     fn with_model<T>(
         &self,
         data: Data<'_>,
         inducing: MatRef<'_, f64>,
+        watch: &dyn Watch,
         work: impl FnOnce(&Model<'_>) -> Result<T>,
     ) -> Result<T> {
         match self.approximation {
             Approximation::Pitc { group } => {
-                let groups = Groups::new(&data, group)?;
+                let groups = Groups::new(&data, group, watch)?;
                 work(&Model::grouped(&groups, inducing, self.objective, self.mean)?)
             }
             approximation => work(&Model::new(data, inducing, approximation, self.objective, self.mean)?),

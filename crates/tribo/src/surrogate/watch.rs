@@ -3,6 +3,8 @@
 //! The library has no clock: a deadline is a [`Watch`] that looks at the caller's clock, cancellation one that
 //! looks at a flag. Both questions are asked often and from several threads, so they must be cheap.
 
+use crate::error::{Error, Result};
+
 /// What training has done so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
@@ -16,7 +18,7 @@ pub struct Progress {
 
 /// Follows long work and may end it.
 pub trait Watch: Sync {
-    /// Whether to give up at once, with an error. Asked between blocks of data.
+    /// Whether to give up at once, with an error. Asked between blocks of data, and between steps that cost m³.
     fn cancelled(&self) -> bool {
         false
     }
@@ -27,6 +29,11 @@ pub trait Watch: Sync {
     }
     /// Called after every evaluation of a training objective.
     fn progress(&self, _progress: &Progress) {}
+}
+
+/// An error if the caller has given up on `what`.
+pub(crate) fn go_on(watch: &dyn Watch, what: &'static str) -> Result<()> {
+    if watch.cancelled() { Err(Error::Stopped { what }) } else { Ok(()) }
 }
 
 /// Watches nothing and never ends anything.

@@ -341,6 +341,7 @@ fn training_refuses_inducing_points_it_cannot_have() {
         assert!(says_sizes(Some(refusal(boxed(&[0.0; 2], &[1.0; 3]), 3)), 2, 3));
     }
     let kernel = Kernel { shape: Shape::Matern52, length_scales: vec![1.0; 3], signal_var: 1.0 };
-    let error = choose(&Inducing::Greedy, x.as_ref(), 3, &kernel, &mut Stream::new(1, "choose", 0)).err();
+    let error =
+        choose(&Inducing::Greedy, x.as_ref(), 3, &kernel, &mut Stream::new(1, "choose", 0), &Unwatched).err();
     assert!(says_sizes(error, 2, 3));
 }

@@ -41,7 +41,7 @@ pub(crate) fn with_model<T>(
 ) -> Result<T> {
     match approximation {
         Approximation::Pitc { group } => {
-            let groups = Groups::new(&data, group)?;
+            let groups = Groups::new(&data, group, &Unwatched)?;
             with(&Model::grouped(&groups, inducing, objective, mean)?)
         }
         _ => with(&Model::new(data, inducing, approximation, objective, mean)?),

@@ -8,7 +8,7 @@
 use super::super::exact::first_row;
 use super::super::hyper::{Hyperparameters, Mean};
 use super::super::kernel::Scaled;
-use super::super::watch::Watch;
+use super::super::watch::{Watch, go_on};
 use super::statistics::{Frame, Statistics};
 use super::{Model, Noise, Objective};
 use crate::error::Result;
@@ -82,8 +82,10 @@ impl Evidence {
         let z = Scaled::new(&hyper.kernel, model.inducing, &origin);
         let kuu = hyper.kernel.matrix(&z, &z);
         let luu = Factor::new("Kuu", kuu.as_ref(), JITTER_ALWAYS)?;
-        let frame = Arc::new(Frame { origin, z, luu, y_shift: model.y_shift });
+        let frame =
+            Arc::new(Frame { inducing: model.inducing.to_owned(), origin, z, luu, y_shift: model.y_shift });
         let sums = Statistics::gather(model, hyper, &frame, noise, watch)?;
+        go_on(watch, "the factor of B")?;
         let mut b = sums.gram.clone();
         for i in 0..b.nrows() {
             b[(i, i)] += 1.0;

@@ -12,7 +12,7 @@
 //! with the square root of the condition of Kuu only; folding the whitening into N as well would save a solve per
 //! block and cost the other half of the digits.
 
-use super::super::watch::Watch;
+use super::super::watch::{Watch, go_on};
 use super::blocks::{self, Scratch};
 use super::evidence::Evidence;
 use super::statistics::{block_column, group_factor, groups_inside, residuals};
@@ -37,6 +37,16 @@ struct Sums {
     w_omega_w: Mat<f64>,
 }
 
+impl Sums {
+    fn join(&mut self, other: &Sums) {
+        self.lengths.iter_mut().zip(&other.lengths).for_each(|(a, b)| *a += b);
+        self.e_w += other.e_w;
+        self.g_kff += other.g_kff;
+        self.g_trace += other.g_trace;
+        self.w_omega_w += &other.w_omega_w;
+    }
+}
+
 /// Gradient of the objective that `evidence` was made for, in the order of `Hyperparameters::to_log`.
 pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch) -> Result<Vec<f64>> {
     let m = model.inducing.nrows();
@@ -50,6 +60,8 @@ pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch
     let mut b_inv = Mat::<f64>::identity(m, m);
     product::solve_lower(evidence.lb.l(), b_inv.as_mut());
     product::solve_lower_transposed(evidence.lb.l(), b_inv.as_mut());
+
+    go_on(watch, "a gradient")?;
 
     // S = 2Ω - B⁻¹/σ², N = S Luu⁻¹.
     let mut s = Mat::from_fn(m, m, |i, j| f64::from(i == j) * 2.0 * omega - b_inv[(i, j)] / noise_var);
@@ -70,7 +82,7 @@ pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch
         g_trace: 0.0,
         w_omega_w: if constant { Mat::zeros(0, 0) } else { Mat::zeros(m, m) },
     };
-    let lanes = blocks::run(model, true, watch, zero, |rows, scratch, sums| {
+    let mut total = blocks::run(model, true, watch, zero, Sums::join, |rows, scratch, sums| {
         let b = rows.len();
         scratch.x.assign(kernel, model.data.x().subrows(rows.start, b), &evidence.frame.origin);
         kernel.fill_with_slope(&scratch.x, &evidence.frame.z, &mut scratch.w, &mut scratch.slopes);
@@ -107,14 +119,6 @@ pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch
         );
         Ok(())
     })?;
-    let mut total = zero();
-    for lane in &lanes {
-        total.lengths.iter_mut().zip(&lane.lengths).for_each(|(a, b)| *a += b);
-        total.e_w += lane.e_w;
-        total.g_kff += lane.g_kff;
-        total.g_trace += lane.g_trace;
-        total.w_omega_w += &lane.w_omega_w;
-    }
     total.lengths.iter_mut().for_each(|value| *value *= model.weight);
     total.e_w *= model.weight;
     total.g_kff *= model.weight;
@@ -135,6 +139,8 @@ pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch
             total.g_trace += evidence.sums.residual / (2.0 * noise_var * noise_var);
         }
     }
+
+    go_on(watch, "a gradient")?;
 
     // M, and ∂/∂Kuu = -Luu⁻ᵀ M Luu⁻¹.
     let beta = &evidence.fit.beta;

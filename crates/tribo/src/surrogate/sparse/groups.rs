@@ -5,6 +5,7 @@
 //! in the order of the groups, a copy of n (d + 1) numbers; only PITC pays it.
 
 use super::super::data::Data;
+use super::super::watch::{Watch, go_on};
 use super::blocks::BLOCK;
 use crate::error::{Error, Result};
 use faer::Mat;
@@ -19,7 +20,7 @@ pub struct Groups {
 
 impl Groups {
     /// Groups of at most `group` neighbours.
-    pub fn new(data: &Data<'_>, group: usize) -> Result<Groups> {
+    pub fn new(data: &Data<'_>, group: usize, watch: &dyn Watch) -> Result<Groups> {
         if group == 0 || group > BLOCK {
             return Err(Error::OutOfRange {
                 what: "group size of PITC",
@@ -30,7 +31,7 @@ impl Groups {
         }
         let mut order: Vec<usize> = (0..data.len()).collect();
         let mut ends = Vec::new();
-        split(data, &mut order, 0, group, &mut ends);
+        split(data, &mut order, 0, group, &mut ends, watch)?;
         Groups::from_order(data, &order, ends)
     }
 
@@ -115,11 +116,19 @@ impl Groups {
 }
 
 /// Orders `rows` by leaf and appends the leaves' ends, `first` rows having been placed before.
-fn split(data: &Data<'_>, rows: &mut [usize], first: usize, group: usize, ends: &mut Vec<usize>) {
+fn split(
+    data: &Data<'_>,
+    rows: &mut [usize],
+    first: usize,
+    group: usize,
+    ends: &mut Vec<usize>,
+    watch: &dyn Watch,
+) -> Result<()> {
     if rows.len() <= group {
         ends.push(first + rows.len());
-        return;
+        return Ok(());
     }
+    go_on(watch, "the groups of PITC")?;
     let x = data.x();
     let width = |k: usize| {
         let (low, high) = rows.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &i| {
@@ -136,6 +145,6 @@ fn split(data: &Data<'_>, rows: &mut [usize], first: usize, group: usize, ends: 
     let middle = rows.len() / 2;
     rows.select_nth_unstable_by(middle, |&i, &j| x[(i, widest)].total_cmp(&x[(j, widest)]).then(i.cmp(&j)));
     let (left, right) = rows.split_at_mut(middle);
-    split(data, left, first, group, ends);
-    split(data, right, first + middle, group, ends);
+    split(data, left, first, group, ends, watch)?;
+    split(data, right, first + middle, group, ends, watch)
 }

@@ -18,7 +18,8 @@
 //! Cost of a value O(n m²), of value and gradient about 2.5 times that, of a new observation O(m²).
 //!
 //! `blocks` cuts the data and fixes the order of sums; `statistics` is the first pass, `evidence` the objective,
-//! `gradient` the second pass, `groups` the blocks of PITC, `posterior` what remains. Choosing inducing points
+//! `gradient` the second pass, `groups` the blocks of PITC, `posterior` what remains, `state` the
+//! same as plain numbers. Choosing inducing points
 //! and hyper-parameters belongs to `inducing` and `train`.
 
 mod blocks;
@@ -26,11 +27,13 @@ mod evidence;
 mod gradient;
 mod groups;
 mod posterior;
+mod state;
 mod statistics;
 
 pub use evidence::Evidence;
 pub use groups::Groups;
-pub use posterior::SparsePosterior;
+pub use posterior::{QUERIES, SparsePosterior};
+pub use state::State;
 
 #[cfg(test)]
 mod tests;
@@ -39,7 +42,9 @@ use super::data::{Data, check_points};
 use super::hyper::{Hyperparameters, Mean};
 use super::watch::Watch;
 use crate::error::{Error, Result};
+use blocks::Spare;
 use faer::MatRef;
+use std::sync::Arc;
 
 /// How the exact prior is approximated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +93,7 @@ impl Approximation {
 }
 
 /// Data, inducing points and the choices that do not change during training.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Model<'a> {
     pub(crate) data: Data<'a>,
     pub(crate) inducing: MatRef<'a, f64>,
@@ -101,6 +106,8 @@ pub struct Model<'a> {
     pub(crate) weight: f64,
     /// Ends of PITC's groups of consecutive rows; empty otherwise.
     pub(crate) group_ends: &'a [usize],
+    /// Buffers that the next pass over the data uses again.
+    spare: Arc<Spare>,
 }
 
 impl<'a> Model<'a> {
@@ -126,7 +133,17 @@ impl<'a> Model<'a> {
             return Err(Error::Empty { what: "groups of PITC" });
         }
         let (y_shift, _) = data.y_moments();
-        Ok(Model { data, inducing, approximation, objective, mean, y_shift, weight: 1.0, group_ends: &[] })
+        Ok(Model {
+            data,
+            inducing,
+            approximation,
+            objective,
+            mean,
+            y_shift,
+            weight: 1.0,
+            group_ends: &[],
+            spare: Arc::default(),
+        })
     }
 
     /// A PITC model of data in groups.
@@ -144,8 +161,8 @@ impl<'a> Model<'a> {
     /// The same model with every point standing for `weight` equal ones. All the objectives are functions of sums
     /// over the data, so a random subset with weight n / (its size) estimates the objective on all n points, with
     /// its balance of fit and complexity; unweighted, a subset favours simpler models than the data deserve.
-    pub fn weighted(self, weight: f64) -> Model<'a> {
-        Model { weight, ..self }
+    pub fn weighted(&self, weight: f64) -> Model<'a> {
+        Model { weight, ..self.clone() }
     }
 
     /// Λ of the training objective.

@@ -21,15 +21,16 @@ use crate::linalg::product;
 use crate::linalg::reduce::{add_scaled, add_squares, multiply};
 use faer::{Mat, MatRef};
 
-/// Query points handled at once: bounds the memory of a large prediction.
-const QUERIES: usize = 1024;
+/// Query points handled at once: bounds the memory of a large prediction. Who splits one, to spread or to stop it, splits
+/// it at multiples of this and gets the same bits.
+pub const QUERIES: usize = 1024;
 
 /// A fitted sparse Gaussian process.
 #[derive(Debug, Clone)]
 pub struct SparsePosterior {
-    approximation: Approximation,
+    pub(super) approximation: Approximation,
     /// A copy costs m² doubles, those of LB: the frame is shared and the Gram matrix of the data is gone.
-    state: Evidence,
+    pub(super) state: Evidence,
 }
 
 impl SparsePosterior {
@@ -58,9 +59,25 @@ impl SparsePosterior {
         self.state.frame.z.len()
     }
 
+    /// Z_u, [m, d].
+    pub fn inducing(&self) -> MatRef<'_, f64> {
+        self.state.frame.inducing.as_ref()
+    }
+
     /// Log marginal likelihood of the observations under the approximation.
     pub fn log_marginal(&self) -> f64 {
         self.state.log_marginal()
+    }
+
+    /// The means of [`Posterior::predict`], the same bits, without its variances: O(m d) a point instead of O(m²).
+    pub fn predict_mean(&self, x: MatRef<'_, f64>) -> Result<Vec<f64>> {
+        check_queries(x, self.dim())?;
+        let mut mean = Vec::new();
+        for start in (0..x.nrows()).step_by(QUERIES) {
+            let points = self.scaled(x.subrows(start, QUERIES.min(x.nrows() - start)));
+            mean.extend(self.means(&self.state.hyper.kernel.matrix(&points, &self.state.frame.z)));
+        }
+        Ok(mean)
     }
 
     fn scaled(&self, x: MatRef<'_, f64>) -> Scaled {

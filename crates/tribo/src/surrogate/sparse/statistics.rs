@@ -111,18 +111,17 @@ impl Statistics {
         watch: &dyn Watch,
     ) -> Result<Statistics> {
         let m = model.inducing.nrows();
-        let lanes = blocks::run(
+        let mut total = blocks::run(
             model,
             false,
             watch,
             || Statistics::zero(m),
+            Statistics::join,
             |rows, scratch, sums| {
                 whiten(model, hyper, frame, rows.clone(), scratch);
                 add_block(model, hyper, frame, noise, rows, scratch, sums)
             },
         )?;
-        let mut total = Statistics::zero(m);
-        lanes.iter().for_each(|lane| total.join(lane));
         if noise == Noise::Constant {
             // The scaling by a constant Λ^(-1/2) was left to the end.
             total.scale(1.0 / hyper.noise_var);
@@ -139,6 +138,8 @@ impl Statistics {
 /// What every block needs: scaled inducing points, the factor of Kuu, and the shifts.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
+    /// Z_u, [m, d].
+    pub(super) inducing: Mat<f64>,
     /// Subtracted from inputs before scaling.
     pub(super) origin: Vec<f64>,
     /// Z_u scaled, [m, d].

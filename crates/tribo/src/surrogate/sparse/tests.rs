@@ -56,7 +56,7 @@ fn with_model<T>(
 ) -> T {
     match approximation {
         Approximation::Pitc { group } => {
-            let groups = Groups::new(&data, group).unwrap();
+            let groups = Groups::new(&data, group, &Unwatched).unwrap();
             with(&Model::grouped(&groups, z.as_ref(), objective, mean).unwrap())
         }
         _ => with(&Model::new(data, z.as_ref(), approximation, objective, mean).unwrap()),
@@ -230,7 +230,7 @@ fn updates_equal_a_rebuild() {
         let rebuilt = match kind.0 {
             // New points are groups of their own.
             Approximation::Pitc { group } => {
-                let groups = Groups::new(&first, group).unwrap();
+                let groups = Groups::new(&first, group, &Unwatched).unwrap();
                 let grown = groups.with_singles(&all, 30).unwrap();
                 let model = Model::grouped(&grown, case.z.as_ref(), kind.1, Mean::Estimated).unwrap();
                 model.posterior(&hyper, &Unwatched).unwrap()
@@ -440,7 +440,7 @@ fn bad_models_are_refused() {
     assert!(matches!(make(&Mat::full(3, 2, f64::NAN), Approximation::Fic), Err(Error::NotFinite { .. })));
     assert!(make(&case.z, Approximation::Pitc { group: 4 }).is_err());
     for group in [0, 1_000_000] {
-        assert!(matches!(Groups::new(&data, group), Err(Error::OutOfRange { .. })));
+        assert!(matches!(Groups::new(&data, group, &Unwatched), Err(Error::OutOfRange { .. })));
     }
     let mut posterior = with_model(data, &case.z, kinds()[3], Mean::Estimated, |model| {
         model.posterior(&hyper(Shape::Matern32, &[0.5]), &Unwatched).unwrap()
@@ -465,4 +465,60 @@ fn a_watch_stops_a_pass() {
         model.posterior(&hyper(Shape::Matern32, &[0.5]), &Now).map(|_| ())
     });
     assert!(matches!(stopped, Err(Error::Stopped { .. })));
+}
+
+#[test]
+fn a_process_comes_back_from_its_state_with_the_same_bits() {
+    let case = case(60, 12, 2, 77);
+    let data = Data::new(case.x.as_ref(), &case.y).unwrap();
+    let hyper = hyper(Shape::Matern32, &[0.4, 0.7]);
+    for kind in kinds() {
+        for mean in [Mean::Estimated, Mean::Fixed(1.5)] {
+            let mut first =
+                with_model(data, &case.z, kind, mean, |model| model.posterior(&hyper, &Unwatched).unwrap());
+            first.observe(&[0.2, 0.9], 3.0).unwrap();
+            let mut second = SparsePosterior::from_state(first.state()).unwrap();
+            for round in 0..2 {
+                assert_eq!(second.state(), first.state(), "{kind:?}, round {round}");
+                assert_eq!(second.log_marginal(), first.log_marginal(), "{kind:?}, round {round}");
+                assert_eq!(second.n_observations(), first.n_observations());
+                let (a, b) = (
+                    first.predict(case.queries.as_ref()).unwrap(),
+                    second.predict(case.queries.as_ref()).unwrap(),
+                );
+                assert_eq!((&a.mean, &a.var), (&b.mean, &b.var), "seed {SEED}, {kind:?}, round {round}");
+                assert_eq!(first.predict_mean(case.queries.as_ref()).unwrap(), a.mean);
+                first.observe(&[0.5, 0.1], -1.0).unwrap();
+                second.observe(&[0.5, 0.1], -1.0).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_state_that_no_fit_left_is_refused() {
+    let case = case(30, 5, 2, 78);
+    let data = Data::new(case.x.as_ref(), &case.y).unwrap();
+    let hyper = hyper(Shape::Matern52, &[0.5]);
+    let model =
+        Model::new(data, case.z.as_ref(), Approximation::Fic, Objective::Bound, Mean::Estimated).unwrap();
+    let good = model.posterior(&hyper, &Unwatched).unwrap().state();
+    type Damage = (&'static str, fn(&mut State));
+    let damages: [Damage; 9] = [
+        ("Luu is smaller", |state| state.luu = Mat::zeros(4, 4)),
+        ("Luu is not square", |state| state.luu = Mat::zeros(5, 4)),
+        ("Luu has a zero pivot", |state| state.luu[(2, 2)] = 0.0),
+        ("LB has a NaN", |state| state.lb[(4, 1)] = f64::NAN),
+        ("v_y is short", |state| state.v_y.truncate(4)),
+        ("v_one is infinite", |state| state.v_one[0] = f64::INFINITY),
+        ("a sum is NaN", |state| state.sums[3] = f64::NAN),
+        ("there are no inducing points", |state| state.inducing = Mat::zeros(0, 2)),
+        ("a variance is negative", |state| state.hyper.noise_var = -1.0),
+    ];
+    for (what, damage) in damages {
+        let mut state = good.clone();
+        damage(&mut state);
+        assert!(SparsePosterior::from_state(state).is_err(), "{what}");
+    }
+    assert!(SparsePosterior::from_state(good).is_ok());
 }

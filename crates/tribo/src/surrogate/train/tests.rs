@@ -175,3 +175,25 @@ fn deadlines_keep_the_best_and_cancellation_gives_up() {
     let limit = Limit { evaluations: AtomicUsize::new(0), cancel: true };
     assert!(matches!(gp.fit(x.as_ref(), &y, &limit), Err(Error::Stopped { .. })));
 }
+
+#[test]
+fn a_fit_can_be_given_up_before_its_first_pass() {
+    struct GivenUp;
+    impl Watch for GivenUp {
+        fn cancelled(&self) -> bool {
+            true
+        }
+    }
+    let mut stream = Stream::new(SEED, "given up", 0);
+    let x = Mat::from_fn(60, 2, |_, _| stream.uniform());
+    let y: Vec<f64> = (0..60).map(|i| x[(i, 0)]).collect();
+    for (approximation, inducing, what) in [
+        (Approximation::Fic, Inducing::Greedy, "the choice of inducing points"),
+        (Approximation::Pitc { group: 10 }, Inducing::Subset, "the groups of PITC"),
+        (Approximation::Fic, Inducing::Subset, "a pass over the data"),
+    ] {
+        let gp = sparse(approximation, Objective::Bound, inducing);
+        let error = gp.fit(x.as_ref(), &y, &GivenUp).map(|_| ()).unwrap_err();
+        assert_eq!(error, Error::Stopped { what });
+    }
+}

@@ -1,0 +1,401 @@
+"""Sparse Gaussian process regression."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypedDict, get_args, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tribo._arrays import Floats, points, values
+from tribo._core import ArgumentError, FittedGp
+
+Kernel = Literal["matern12", "matern32", "matern52", "se"]
+Approximation = Literal["sor", "dtc", "fic", "pitc"]
+Objective = Literal["bound", "marginal"]
+InducingPoints = Literal["greedy", "subset", "latin_hypercube"]
+Range = tuple[float, float]
+Prior = tuple[Literal["log_normal", "gamma"], float, float]
+
+_SEARCHED = ("length_scale", "signal_variance", "noise_variance")
+# Of the library: relative to the width of an input, and to the variance of y.
+_RANGES: dict[str, Range] = {"length_scale": (1e-3, 1e2), "signal_variance": (1e-3, 1e5), "noise_variance": (1e-8, 1.0)}
+
+# Matrices that memory cannot hold end the process, not the call: what is far beyond it is refused before.
+_MOST_INDUCING = 100_000
+_MOST_SAMPLED = 20_000
+_MOST_NUMBERS = 10**9
+
+
+class Hyperparameters(TypedDict):
+    """What a fit finds."""
+
+    length_scales: Floats
+    signal_variance: float
+    noise_variance: float
+    mean: float
+
+
+class FitProgress(NamedTuple):
+    """Where a fit stands."""
+
+    subset_evaluations: int
+    full_evaluations: int
+    objective: float
+
+
+class Training(NamedTuple):
+    """What the search for hyper-parameters did."""
+
+    subset_evaluations: int
+    full_evaluations: int
+    objective: float
+    converged: bool
+
+
+class SparseGP:
+    """A Gaussian process for any number of points: a fit costs n m² for n points and m inducing points.
+
+    Parameters
+    ----------
+    kernel
+        "matern12" (rough), "matern32", "matern52" or "se" (infinitely smooth).
+    inducing
+        Inducing points at most; never more than there are data. Accuracy and cost grow with it.
+    ard
+        One length scale for each input instead of one for all.
+    approximation
+        How the prior is approximated when predicting: "sor", "dtc", "fic" or "pitc".
+    group
+        Neighbours whose covariance "pitc" keeps exact, 1 to 1024.
+    objective
+        What the search for hyper-parameters maximises: "bound", the variational lower bound of the log evidence, or
+        "marginal", the log evidence under the approximation.
+    inducing_points
+        Where they come from: "greedy" (data that the others explain least), "subset" (random data), "latin_hypercube"
+        (spread over `inducing_box`), or an array with the points, one a row, which is used whole.
+    inducing_box
+        One (low, high) for each input, for "latin_hypercube"; by default 15 % wider than the data on every side.
+    mean
+        The constant that the process returns to far from all data; estimated by default.
+    ranges
+        Where to search: (low, high) under any of the keys "length_scale", as a part of the width of an input,
+        "signal_variance" and "noise_variance", as a part of the variance of y. Equal ends hold a value.
+    priors
+        Under the same keys, in the units of the data: ("log_normal", location, scale) or ("gamma", shape, rate).
+    fixed
+        Hyper-parameters to use instead of a search: a dict as the attribute `hyperparameters` is one; "mean" may be left out.
+    seed
+        Of everything random in a fit. The same data and seed give the same bits.
+
+    Examples
+    --------
+    >>> import numpy as np, tribo
+    >>> X = np.linspace(0, 6, 200).reshape(-1, 1)
+    >>> y = np.sin(X[:, 0])
+    >>> gp = tribo.SparseGP(kernel="matern52", inducing=30).fit(X, y)
+    >>> mean, sd = gp.predict([[1.5], [3.0]], return_std=True)
+    >>> bool(np.all(np.abs(mean - np.sin([1.5, 3.0])) < 1e-3))
+    True
+    >>> sorted(gp.hyperparameters)
+    ['length_scales', 'mean', 'noise_variance', 'signal_variance']
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel = "matern32",
+        inducing: int = 300,
+        *,
+        ard: bool = True,
+        approximation: Approximation = "fic",
+        group: int = 32,
+        objective: Objective = "bound",
+        inducing_points: InducingPoints | ArrayLike = "greedy",
+        inducing_box: Sequence[tuple[float, float]] | None = None,
+        mean: float | None = None,
+        ranges: Mapping[str, Range] | None = None,
+        priors: Mapping[str, Prior] | None = None,
+        fixed: Mapping[str, Any] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self._kernel = _choice("kernel", kernel, get_args(Kernel))
+        self._inducing = _integer("inducing", inducing, 1, _MOST_INDUCING)
+        self._ard = bool(ard)
+        self._approximation = _choice("approximation", approximation, get_args(Approximation))
+        self._group = _integer("group", group, 1, 1024)
+        self._objective = _choice("objective", objective, get_args(Objective))
+        self._inducing_points: str | Floats
+        if isinstance(inducing_points, str):
+            self._inducing_points = _choice("inducing_points", inducing_points, get_args(InducingPoints))
+        else:
+            self._inducing_points = points("inducing_points", inducing_points).copy()
+            if len(self._inducing_points) > _MOST_INDUCING:
+                raise ArgumentError(f"inducing_points has {len(self._inducing_points)} rows; at most {_MOST_INDUCING} fit")
+        self._inducing_box = None if inducing_box is None else _box(inducing_box)
+        if inducing_box is not None and not _is(self._inducing_points, "latin_hypercube"):
+            raise ArgumentError('inducing_box is for inducing_points="latin_hypercube"; leave it out, or ask for those')
+        self._mean = None if mean is None else _number("mean", mean)
+        self._ranges = _ranges(ranges)
+        self._priors = _priors(priors)
+        self._fixed = None if fixed is None else _fixed(fixed)
+        if fixed is not None and fixed.get("mean") is not None:
+            if mean is not None:
+                raise ArgumentError("mean is given twice, once in fixed; leave one out")
+            self._mean = _number('fixed["mean"]', fixed["mean"])
+        self._seed = _integer("seed", seed, 0, 2**64 - 1)
+        self._fitted: FittedGp | None = None
+
+    def fit(self, X: ArrayLike, y: ArrayLike, progress: Callable[[FitProgress], object] | None = None) -> SparseGP:
+        """Finds hyper-parameters and conditions on the rows of X, shape (n, d), and y, shape (n,). Returns self.
+
+        float64 is used where it is, in any layout; do not write to the arrays meanwhile. Other threads run, and Ctrl-C ends
+        the fit, leaving the model as it was. `progress` is called after every evaluation of the objective, on another
+        thread; what it raises ends the fit.
+
+        >>> import tribo
+        >>> gp = tribo.SparseGP().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 1.0])
+        >>> gp.n_observations
+        3
+        """
+        X = points("X", X)
+        y = values("y", y, X.shape[0], "X")
+        given = self._inducing_points
+        if not isinstance(given, str) and given.shape[1] != X.shape[1]:
+            raise ArgumentError(
+                f"inducing_points has shape {given.shape}; it needs shape (m, {X.shape[1]}), the columns of X"
+            )
+        if self._inducing_box is not None and len(self._inducing_box) != X.shape[1]:
+            raise ArgumentError(
+                f"inducing_box has {len(self._inducing_box)} sides; it needs {X.shape[1]}, one for each column of X"
+            )
+        if self._fixed is not None and len(self._fixed[0]) not in (1, X.shape[1]):
+            raise ArgumentError(
+                f'fixed["length_scales"] has {len(self._fixed[0])} entries; it needs 1 or {X.shape[1]}, the columns of X'
+            )
+        if progress is not None and not callable(progress):
+            raise ArgumentError("progress is not callable; give a function of one argument")
+        self._fitted = FittedGp.fit(
+            X,
+            y,
+            kernel=self._kernel,
+            ard=self._ard,
+            approximation=self._approximation,
+            group=self._group,
+            objective=self._objective,
+            inducing=self._inducing,
+            inducing_points=self._inducing_points,
+            inducing_box=self._inducing_box,
+            mean=self._mean,
+            ranges=self._ranges,
+            priors=self._priors,
+            fixed=self._fixed,
+            seed=self._seed,
+            progress=None if progress is None else lambda *told: progress(FitProgress(*told)),
+        )
+        return self
+
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[False] = False, *, noise: bool = False) -> Floats: ...
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[True], *, noise: bool = False) -> tuple[Floats, Floats]: ...
+    @overload
+    def predict(self, X: ArrayLike, return_std: bool, *, noise: bool = False) -> Floats | tuple[Floats, Floats]: ...
+    def predict(self, X: ArrayLike, return_std: bool = False, *, noise: bool = False) -> Floats | tuple[Floats, Floats]:
+        """The mean at the rows of X, shape (q, d), and its standard deviation if asked for.
+
+        Both are of the function itself; with `noise=True` the deviation is that of a new measurement of it. The mean alone
+        is m times cheaper. Any number of rows: they are worked through in blocks, and nothing but the result is kept.
+
+        >>> import tribo
+        >>> gp = tribo.SparseGP().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 1.0])
+        >>> mean, sd = gp.predict([[0.5], [9.0]], return_std=True)
+        >>> bool(sd[0] < sd[1])
+        True
+        """
+        fitted = self._known()
+        mean, variance = fitted.predict(points("X", X, fitted.n_inputs), bool(return_std))
+        if variance is None:
+            return mean
+        if noise:
+            variance += fitted.hyperparameters[2]
+        return mean, np.sqrt(variance, out=variance)
+
+    def observe(self, x: ArrayLike, y: ArrayLike) -> SparseGP:
+        """Takes in one result, a point and a number, or several, shapes (k, d) and (k,). Returns self.
+
+        Exact, and m² a point: as if they had been there in a fit with the same hyper-parameters and inducing points. All of
+        them are taken in, or none.
+
+        >>> import tribo
+        >>> gp = tribo.SparseGP().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 1.0])
+        >>> gp.observe([3.0], 2.0).observe([[4.0], [5.0]], [1.0, 2.0]).n_observations
+        6
+        """
+        fitted = self._known()
+        if np.ndim(y) == 0:
+            if np.ndim(x) == 1:
+                x = np.asarray(x)[np.newaxis, :]
+            y = np.asarray(y)[np.newaxis]
+        x = points("x", x, fitted.n_inputs)
+        self._fitted = fitted.observe(x, values("y", y, x.shape[0], "x"))
+        return self
+
+    def sample(self, X: ArrayLike, n: int = 1, seed: int = 0) -> Floats:
+        """`n` functions drawn from the process, at the rows of X, shape (q, d): shape (n, q).
+
+        The values of one draw are correlated as the process says. Costs q³ and q² memory.
+
+        >>> import tribo
+        >>> gp = tribo.SparseGP().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 1.0])
+        >>> gp.sample([[0.5], [1.5], [2.5]], 10, seed=1).shape
+        (10, 3)
+        """
+        fitted = self._known()
+        X = points("X", X, fitted.n_inputs)
+        if len(X) > _MOST_SAMPLED:
+            raise ArgumentError(f"X has {len(X)} rows; joint samples cost their square in memory, at most {_MOST_SAMPLED} fit")
+        n = _integer("n", n, 1, _MOST_NUMBERS // len(X))
+        return fitted.sample(X, n, _integer("seed", seed, 0, 2**64 - 1))
+
+    @property
+    def hyperparameters(self) -> Hyperparameters:
+        """What was found: length_scales (one, or one for each input), signal_variance, noise_variance, mean."""
+        length_scales, signal, noise, mean = self._known().hyperparameters
+        return {"length_scales": length_scales, "signal_variance": signal, "noise_variance": noise, "mean": mean}
+
+    @property
+    def inducing_points(self) -> Floats:
+        """The inducing points in use, one a row."""
+        return self._known().inducing_points
+
+    @property
+    def log_evidence(self) -> float:
+        """Log marginal likelihood of all results so far, under the approximation."""
+        return self._known().log_evidence
+
+    @property
+    def n_observations(self) -> int:
+        """Number of results so far."""
+        return self._known().n_observations
+
+    @property
+    def training(self) -> Training | None:
+        """What the search did, its objective in nats a point; None where hyper-parameters were fixed."""
+        searched = self._known().searched
+        return None if searched is None else Training(*searched)
+
+    def __repr__(self) -> str:
+        state = "not fitted" if self._fitted is None else f"{self._fitted.n_observations} results"
+        return f"SparseGP(kernel={self._kernel!r}, inducing={self._inducing}, {state})"
+
+    def _known(self) -> FittedGp:
+        if self._fitted is None:
+            raise ArgumentError("this SparseGP is not fitted; call fit(X, y) first")
+        return self._fitted
+
+
+def _is(value: str | Floats, name: str) -> bool:
+    return isinstance(value, str) and value == name
+
+
+def _choice(name: str, value: object, known: tuple[str, ...]) -> str:
+    if value not in known or not isinstance(value, str):
+        raise ArgumentError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, known))}")
+    return value
+
+
+def _integer(name: str, value: Any, low: int, high: int = 2**63 - 1) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{name} is {value!r}; it must be an integer") from None
+    if not low <= number <= high:
+        raise ArgumentError(f"{name} is {number}; it must be an integer in [{low}, {high}]")
+    return number
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(f"{name} is {value!r}; it must be a number") from None
+    if not np.isfinite(number):
+        raise ArgumentError(f"{name} is {number}; it must be finite")
+    return number
+
+
+def _pair(name: str, value: Any) -> Range:
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} is {value!r}; it must be a pair (low, high)") from None
+    return _number(name, low), _number(name, high)
+
+
+def _box(value: Any) -> list[Range]:
+    try:
+        sides = [_pair(f"inducing_box[{index}]", side) for index, side in enumerate(value)]
+    except TypeError:
+        raise ArgumentError(f"inducing_box is {value!r}; it must be a list of pairs (low, high)") from None
+    for index, (low, high) in enumerate(sides):
+        if low >= high:
+            raise ArgumentError(f"inducing_box[{index}] is ({low}, {high}); low must be below high")
+    return sides
+
+
+def _keys(name: str, value: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ArgumentError(f"{name} is {value!r}; it must be a dict with keys out of {', '.join(map(repr, known))}")
+    for key in value:
+        _choice(f"a key of {name}", key, known)
+    return value
+
+
+def _ranges(value: Mapping[str, Range] | None) -> list[Range]:
+    given = _keys("ranges", {} if value is None else value, _SEARCHED)
+    ranges = []
+    for key in _SEARCHED:
+        low, high = _pair(f"ranges[{key!r}]", given.get(key, _RANGES[key]))
+        if not 0 < low <= high:
+            raise ArgumentError(f"ranges[{key!r}] is ({low}, {high}); it needs 0 < low <= high")
+        ranges.append((low, high))
+    return ranges
+
+
+def _priors(value: Mapping[str, Prior] | None) -> list[tuple[str, float, float] | None]:
+    given = _keys("priors", {} if value is None else value, _SEARCHED)
+    priors: list[tuple[str, float, float] | None] = []
+    for key in _SEARCHED:
+        name, prior = f"priors[{key!r}]", given.get(key)
+        if prior is None:
+            priors.append(None)
+            continue
+        try:
+            law, first, second = prior
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                f'{name} is {prior!r}; it must be ("log_normal", location, scale) or ("gamma", shape, rate)'
+            ) from None
+        law = _choice(f"{name}[0]", law, ("log_normal", "gamma"))
+        first, second = _number(f"{name}[1]", first), _number(f"{name}[2]", second)
+        if second <= 0 or (law == "gamma" and first <= 0):
+            raise ArgumentError(f"{name} is {prior!r}; a scale, a shape and a rate must be positive")
+        priors.append((law, first, second))
+    return priors
+
+
+def _fixed(value: Mapping[str, Any]) -> tuple[list[float], float, float]:
+    needed = ("length_scales", "signal_variance", "noise_variance")
+    given = _keys("fixed", value, (*needed, "mean"))
+    for key in needed:
+        if key not in given:
+            raise ArgumentError(f"fixed has no {key!r}; it needs {', '.join(map(repr, needed))}")
+    lengths = np.atleast_1d(np.asarray(given["length_scales"]))
+    scales = [_number('fixed["length_scales"]', scale) for scale in lengths.ravel()]
+    signal, noise = (_number(f'fixed["{key}"]', given[key]) for key in needed[1:])
+    for key, numbers in zip(needed, (scales, [signal], [noise]), strict=True):
+        if not numbers or min(numbers) <= 0:
+            raise ArgumentError(f'fixed["{key}"] is {given[key]!r}; it must be positive')
+    return scales, signal, noise

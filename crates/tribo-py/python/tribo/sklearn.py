@@ -1,0 +1,84 @@
+"""tribo's sparse Gaussian process as a scikit-learn regressor: in pipelines, grid searches and cross-validation.
+
+Needs scikit-learn, which tribo itself does not: `pip install tribo[sklearn]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, overload
+
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin  # type: ignore[import-untyped]
+from sklearn.utils.validation import check_is_fitted, validate_data  # type: ignore[import-untyped]
+
+from tribo._arrays import Floats
+from tribo._gp import Approximation, InducingPoints, Kernel, Objective, Prior, Range, SparseGP
+
+__all__ = ["SparseGPRegressor"]
+
+
+class SparseGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Sparse Gaussian process regression for any number of rows.
+
+    The parameters are those of `tribo.SparseGP`, and are checked by `fit`, as scikit-learn wants it. After `fit`, `gp_` is
+    the fitted `tribo.SparseGP`, with its hyper-parameters, samples and updates.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from tribo.sklearn import SparseGPRegressor
+    >>> X, y = make_friedman1(n_samples=300, noise=0.1, random_state=0)
+    >>> model = SparseGPRegressor(kernel="matern52", inducing=100).fit(X[:200], y[:200])
+    >>> bool(model.score(X[200:], y[200:]) > 0.95)
+    True
+    >>> mean, sd = model.predict(X[200:], return_std=True)
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel = "matern32",
+        inducing: int = 300,
+        *,
+        ard: bool = True,
+        approximation: Approximation = "fic",
+        group: int = 32,
+        objective: Objective = "bound",
+        inducing_points: InducingPoints | ArrayLike = "greedy",
+        inducing_box: Sequence[tuple[float, float]] | None = None,
+        mean: float | None = None,
+        ranges: Mapping[str, Range] | None = None,
+        priors: Mapping[str, Prior] | None = None,
+        fixed: Mapping[str, Any] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.inducing = inducing
+        self.ard = ard
+        self.approximation = approximation
+        self.group = group
+        self.objective = objective
+        self.inducing_points = inducing_points
+        self.inducing_box = inducing_box
+        self.mean = mean
+        self.ranges = ranges
+        self.priors = priors
+        self.fixed = fixed
+        self.seed = seed
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> SparseGPRegressor:
+        """Fits to the rows of X, shape (n, d), and y, shape (n,). Returns self."""
+        X, y = validate_data(self, X, y, dtype="float64", y_numeric=True)
+        self.gp_ = SparseGP(**self.get_params(deep=False)).fit(X, y)
+        return self
+
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[False] = False) -> Floats: ...
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    @overload
+    def predict(self, X: ArrayLike, return_std: bool) -> Floats | tuple[Floats, Floats]: ...
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """The mean at the rows of X, and the standard deviation of the function there, without noise."""
+        check_is_fitted(self)
+        return self.gp_.predict(validate_data(self, X, dtype="float64", reset=False), return_std)

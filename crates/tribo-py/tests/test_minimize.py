@@ -46,7 +46,7 @@ def test_maximize_is_minimize_of_the_negative() -> None:
 
 
 def test_a_named_space_gives_dicts() -> None:
-    space: dict[str, Any] = {"x": tribo.Float(-5, 5), "n": tribo.Int(1, 9), "kind": tribo.Categorical(["a", "b"])}
+    space = {"x": tribo.Float(-5, 5), "n": tribo.Int(1, 9), "kind": tribo.Categorical(["a", "b"])}
     seen: list[Any] = []
 
     def f(params: dict[str, Any]) -> float:

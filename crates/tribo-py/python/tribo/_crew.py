@@ -8,13 +8,14 @@ function did not fail, it was never finished, and the run ends with `EvaluationE
 
 from __future__ import annotations
 
-import queue
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from tribo._core import ArgumentError, TriboError
 
 if TYPE_CHECKING:
+    from queue import SimpleQueue
+
     from tribo._study import Study, Trial
 
 # How long one wait for a result lasts. Between waits Ctrl-C is seen on systems where a lock cannot be interrupted, and
@@ -86,11 +87,14 @@ class Crew:
     """Evaluations of `f` on an executor; leaving the `with` block cancels what has not begun."""
 
     def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], executor: Executor) -> None:
+        # Here, not above: with `threading`, which it brings, it would be a quarter of the time of `import tribo`.
+        from queue import SimpleQueue
+
         self._f = f
         self._args = args
         self._executor = executor
         self._under_way: dict[int, tuple[Trial, Future]] = {}
-        self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._done: SimpleQueue[int] = SimpleQueue()
 
     def __enter__(self) -> Crew:
         return self
@@ -114,10 +118,12 @@ class Crew:
 
     def finished(self, wait: bool) -> Iterator[Answer]:
         """What is done by now; with `wait`, and if nothing is, what is done in a while."""
+        from queue import Empty
+
         while self._under_way:
             try:
                 number = self._done.get(timeout=WAIT_SECONDS) if wait else self._done.get_nowait()
-            except queue.Empty:
+            except Empty:
                 return
             wait = False
             yield self._answer(*self._under_way.pop(number))
@@ -140,7 +146,7 @@ class Crew:
 
 
 def _is_of_the_executor(error: Exception) -> bool:
-    # Imported here: `import tribo` is to be quick, and with one worker nothing else needs the module.
+    # Here, not above, as `queue`: with one worker nothing else needs the module.
     from concurrent.futures import BrokenExecutor, CancelledError
 
     return isinstance(error, (BrokenExecutor, CancelledError))

@@ -72,7 +72,36 @@ class RunSnippets(unittest.TestCase):
         self.assertIn("needs a cluster", done.stdout)
         self.assertEqual(self.run_on(block("sh no-run", "false")).returncode, 1)
 
+    def test_python_runs_in_the_copy_with_the_interpreter_asked_for(self):
+        wrote = block("python", "import sys\nopen('made', 'w').write(sys.executable)")
+        done = self.run_on(wrote + block("sh", "test -s made"), "--python", sys.executable)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.root / "target" / "snippets" / "made").read_text(), sys.executable)
+        self.assertFalse((self.root / "made").exists())
+        other = self.root / "other-python"
+        other.write_text("#!/bin/sh\necho other >&2; exit 3\n")
+        other.chmod(0o755)
+        done = self.run_on(wrote, "--python", str(other))
+        self.assertIn("README.md:1: exit code 3", done.stderr)
+
+    def test_python_without_an_environment_says_what_makes_it(self):
+        done = self.run_on(block("python", "1"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("tools/check-python makes it", done.stderr)
+
+    def test_python_that_raises_names_its_line(self):
+        done = self.run_on("text\n\n" + block("python", "1 / 0"), "--python", sys.executable)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ZeroDivisionError", done.stderr)
+        self.assertIn("README.md:3: exit code 1", done.stderr.splitlines()[-1])
+
+    def test_python_can_be_skipped_with_a_reason(self):
+        done = self.run_on(block("python no-run: needs a cluster", "1 / 0"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("needs a cluster", done.stdout)
+
     def test_blocks_that_would_escape_are_refused(self):
+        self.assertIn("tag the block `python`, not `py`", self.run_on(block("py", "1")).stderr)
         self.assertIn("not `bash`", self.run_on(block("bash", "true")).stderr)
         self.assertIn("never closed", self.run_on(FENCE + "sh\ntrue\n").stderr)
 

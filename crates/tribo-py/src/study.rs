@@ -73,6 +73,15 @@ impl Study {
         suggestions.iter().map(|each| Ok((each.id.0, to_dict(py, space, &each.point)?))).collect()
     }
 
+    /// The id of a new trial at a point that someone else chose: one object for each parameter.
+    #[pyo3(signature = (point, /))]
+    fn adopt(&self, py: Python<'_>, point: Vec<Bound<'_, PyAny>>) -> PyResult<u64> {
+        let mut hand = self.lock(py)?;
+        let point = to_point(&hand.config().space, &point, "x")?;
+        let by_hand = &mut *hand;
+        py.detach(|| interrupt::guard(|| by_hand.adopt(&point).map(|id| id.0).map_err(error::study)))
+    }
+
     /// Tells what came of a trial: exactly one of a value, a reason of failure, and `infeasible`.
     #[pyo3(signature = (trial, value, failed, infeasible, /))]
     fn tell(
@@ -181,13 +190,14 @@ impl Study {
         hand.config().space.parameters().iter().map(describe).collect()
     }
 
-    /// Direction, path, number of trials and best value.
+    /// Direction, budget, path, number of trials and best value.
     fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut hand = self.lock(py)?;
         interrupt::guard(|| {
             let dict = PyDict::new(py);
             let maximize = hand.config().direction == Direction::Maximize;
             dict.set_item("direction", if maximize { "maximize" } else { "minimize" })?;
+            dict.set_item("evaluations", hand.config().budget.evaluations)?;
             dict.set_item("path", hand.layout().map(|layout| layout.file().display().to_string()))?;
             let optimiser = hand.optimiser().map_err(error::study)?;
             dict.set_item("trials", optimiser.history().len())?;

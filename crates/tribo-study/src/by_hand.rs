@@ -16,9 +16,10 @@ use crate::store::record::{Entry, JOURNAL_VERSION, Record, Verdict};
 use crate::store::{self, Disk, Store};
 use crate::{Error, Result, replay};
 use std::time::{SystemTime, UNIX_EPOCH};
+use tribo::space::Point;
 use tribo::strategy::{Study, Suggestion};
 use tribo::surrogate::watch::Watch;
-use tribo::trial::Told;
+use tribo::trial::{Told, TrialId};
 
 /// A study that is asked and told from outside.
 pub struct ByHand {
@@ -143,6 +144,26 @@ impl ByHand {
         self.sync()?;
         self.unsettled = false;
         Ok(suggestions)
+    }
+
+    /// Makes a trial of a point that someone else chose; it is pending until it is told.
+    pub fn adopt(&mut self, point: &Point) -> Result<TrialId> {
+        self.take()?;
+        self.unsettled = true;
+        let id = match self.optimiser.adopt(point) {
+            Ok(id) => id,
+            // That changed nothing.
+            Err(error) => {
+                self.unsettled = false;
+                return Err(error.into());
+            }
+        };
+        if let Some((trial, _)) = self.optimiser.history().get(id) {
+            self.record(Record::Asked { trial: trial.clone(), by_hand: true })?;
+        }
+        self.sync()?;
+        self.unsettled = false;
+        Ok(id)
     }
 
     /// Tells the outcome of a trial. The same again is accepted and changes nothing; another is an error.

@@ -14,8 +14,14 @@ from typing import Any, Union
 from tribo._core import ArgumentError
 
 
+class Parameter:
+    """An input: `Float`, `Int` or `Categorical`. By this name a checker of types finds what a dictionary of them holds."""
+
+    size: int | None
+
+
 @dataclass(frozen=True)
-class Float:
+class Float(Parameter):
     """A number between `low` and `high`, both included.
 
     With `log=True` it is searched in its logarithm; with `size` it is a vector of so many numbers.
@@ -32,7 +38,7 @@ class Float:
 
 
 @dataclass(frozen=True)
-class Int:
+class Int(Parameter):
     """A whole number between `low` and `high`, both included.
 
     With `log=True` it is searched in its logarithm; with `size` it is a vector of so many numbers.
@@ -49,7 +55,7 @@ class Int:
 
 
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(Parameter):
     """One of several names, which have no order; with `size` a vector of so many.
 
     Names are strings. For other objects, keep a dictionary from names to them.
@@ -63,7 +69,6 @@ class Categorical:
     size: int | None = None
 
 
-Parameter = Union[Float, Int, Categorical]
 Space = Union[Mapping[str, Parameter], Sequence[tuple[float, float]]]
 
 # The names of inputs that are given as a list of bounds.
@@ -164,7 +169,7 @@ def _add_parameter(file: StudyFile, place: str, name: str, parameter: Parameter)
             advice = "they must be a list of strings; for other objects, keep a dictionary from names to them"
             raise ArgumentError(f"{place}: `choices` is {choices!r}; {advice}")
         file.set(place, "choices", list(choices))
-    else:
+    elif isinstance(parameter, (Float, Int)):
         for key in ("low", "high"):
             bound = getattr(parameter, key)
             file.set(f"{place}.{key}", key, _as_float(bound) if isinstance(parameter, Float) else bound)

@@ -165,11 +165,24 @@ class Study:
             raise _core.TrialError(f"there is no trial {id}")
         self._core.tell(id, number, failed, bool(infeasible))
 
+    def add(self, x: Any, value: float | None = None) -> Trial:
+        """Makes a trial of a point that was chosen elsewhere: with a value one that was evaluated, without one that is
+        pending. `x` is what `Trial.x` is. A strategy that does not model every coordinate refuses: an `ArgumentError`.
+
+        >>> study = Study([(-5, 5)])
+        >>> study.add([1.5], 2.25).state
+        'measured'
+        """
+        id = self._core.adopt(self._point(x))
+        if value is not None:
+            self.tell(id, value)
+        return self._one(id)
+
     @property
     def best(self) -> Trial | None:
         """The best trial so far, if anything was measured."""
         best = self._core.best()
-        return None if best is None else self._trial(*self._core.trials(best)[0])
+        return None if best is None else self._one(best)
 
     @property
     def trials(self) -> list[Trial]:
@@ -197,6 +210,12 @@ class Study:
     def explanation(self) -> str:
         """What the strategy is and, for `auto`, why it was picked."""
         return self._core.explanation()
+
+    @property
+    def evaluations(self) -> int | None:
+        """The budget, if there is one."""
+        found: int | None = self._core.settings()["evaluations"]
+        return found
 
     def posterior(self, X: Any) -> tuple[Array, Array]:
         """What the model expects at the points `X`: mean and standard deviation, without the noise of an evaluation.
@@ -229,14 +248,22 @@ class Study:
             return rows
         if isinstance(X, Mapping) or not isinstance(X, Sequence):
             raise ArgumentError(f"X is {_found(X)}; give a list of dictionaries, one for each point")
-        for row, point in enumerate(X):
-            if not isinstance(point, Mapping):
-                raise ArgumentError(f"X[{row}] is {_found(point)}; give a dictionary of parameters")
-            if unknown := [name for name in point if name not in names]:
-                raise ArgumentError(f"X[{row}]: there is no parameter {unknown[0]!r}; there are {', '.join(names)}")
-            if missing := [name for name in names if name not in point]:
-                raise ArgumentError(f"X[{row}]: parameter {missing[0]!r} is missing")
-        return [[point[name] for name in names] for point in X]
+        return [_in_order(point, names, f"X[{row}]") for row, point in enumerate(X)]
+
+    def _point(self, x: Any) -> list[Any]:
+        names = [parameter["name"] for parameter in self._core.parameters()]
+        if not self._is_array:
+            return _in_order(x, names, "x")
+        import numpy as np
+
+        try:
+            array = np.asarray(x, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"x is {_found(x)}; give one number for each pair of bounds") from None
+        if array.shape != (len(names),):
+            raise ArgumentError(f"x has shape {array.shape}; it must be ({len(names)},)")
+        point: list[Any] = array.tolist()
+        return point
 
     def to_dataframe(self) -> pandas.DataFrame:
         """All trials as a pandas DataFrame, a column for each parameter and one for each element of a vector."""
@@ -295,6 +322,9 @@ class Study:
             "and use Study.open(path) elsewhere"
         )
 
+    def _one(self, id: int) -> Trial:
+        return self._trial(*self._core.trials(id)[0])
+
     def _trial(
         self,
         id: int,
@@ -314,3 +344,14 @@ class Study:
 def _column_names(parameter: dict[str, Any]) -> list[str]:
     name, size = parameter["name"], parameter["size"]
     return [name] if size is None else [f"{name}[{i}]" for i in range(size)]
+
+
+def _in_order(point: Any, names: list[str], place: str) -> list[Any]:
+    """The values of a point given by names."""
+    if not isinstance(point, Mapping):
+        raise ArgumentError(f"{place} is {_found(point)}; give a dictionary of parameters")
+    if unknown := [name for name in point if name not in names]:
+        raise ArgumentError(f"{place}: there is no parameter {unknown[0]!r}; there are {', '.join(names)}")
+    if missing := [name for name in names if name not in point]:
+        raise ArgumentError(f"{place}: parameter {missing[0]!r} is missing")
+    return [point[name] for name in names]

@@ -338,9 +338,17 @@ impl Study {
     }
 
     /// Takes in an evaluation made outside the study, such as one of an earlier campaign, and returns the trial made of
-    /// it. It counts as a point of the initial design, and is restored as any trial is. Only a study that models every coordinate can do this: a random
-    /// embedding has no way back from a point to model coordinates.
+    /// it: [`Study::adopt`], then its value.
     pub fn add(&mut self, point: &Point, value: f64) -> Result<TrialId> {
+        let id = self.adopt(point)?;
+        self.tell(id, value)?;
+        Ok(id)
+    }
+
+    /// Makes a trial of a point that someone else chose. It is pending until it is told, counts as a point of the initial
+    /// design, and is restored as any trial is. Only a study that models every coordinate can do this: a random embedding
+    /// has no way back from a point to model coordinates.
+    pub fn adopt(&mut self, point: &Point) -> Result<TrialId> {
         let modelled = match &self.machine {
             Machine::Random | Machine::Auto(_) => false,
             Machine::Arms { arms, .. } => arms[0].embedding().is_identity(),
@@ -350,16 +358,8 @@ impl Study {
         }
         let id = self.history.next_id();
         let z = self.space.encode(point)?.into_vec();
-        let outcome = self.outcome(value);
-        self.restore_asked(Trial {
-            id,
-            embedding: 0,
-            z,
-            purpose: Purpose::Added,
-            recipe: None,
-            decision: None,
-        })?;
-        self.tell_outcome(id, outcome)?;
+        let (embedding, purpose) = (0, Purpose::Added);
+        self.restore_asked(Trial { id, embedding, z, purpose, recipe: None, decision: None })?;
         Ok(id)
     }
 
@@ -449,6 +449,19 @@ mod tests {
         let asked = study.ask(3).unwrap();
         assert_eq!(asked.len(), 2);
         assert!(asked.iter().all(|one| one.point.columns()[0] != Values::Int(vec![2])));
+    }
+
+    #[test]
+    fn an_adopted_point_is_pending_until_it_is_told() {
+        let mut adopting = study(Strategy::Bo(Settings::bo()));
+        let mut adding = study(Strategy::Bo(Settings::bo()));
+        let adopted = adopting.adopt(&point(1.0, 5)).unwrap();
+        assert_eq!(adopting.history().pending().map(|trial| trial.id).collect::<Vec<_>>(), [adopted]);
+        adopting.tell(adopted, 2.0).unwrap();
+        adding.add(&point(1.0, 5), 2.0).unwrap();
+        // In the end it is the same study, and proposes the same.
+        assert_eq!(adopting.ask(8).unwrap(), adding.ask(8).unwrap());
+        assert!(study(Strategy::Random).adopt(&point(0.0, 1)).is_err());
     }
 
     #[test]

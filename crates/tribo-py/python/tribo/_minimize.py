@@ -1,0 +1,335 @@
+"""`minimize` and `maximize`: a Python function, a space, a number of evaluations.
+
+The loop asks the study for a point whenever a worker is free and tells each result as soon as it is there: no batches,
+nobody waits for the slowest. A point is asked with all results and all points under way taken into account. With one
+worker the same seed gives the same points; with several they depend on the order in which evaluations end.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tribo._core import ArgumentError
+from tribo._crew import Answer, Crew, EvaluationError, Executor, Here, check_pickle, describe, process_pool, size_of
+from tribo._progress import Progress
+from tribo._study import Study
+
+if TYPE_CHECKING:
+    from tribo._space import Space
+    from tribo._study import Trial
+
+Callback = Callable[["Trial", Study], Any]
+
+
+class Result:
+    """What came of a run: `x` and `value` are the best point and its value, `trials` all evaluations, `study` made them."""
+
+    def __init__(self, study: Study, best: Trial) -> None:
+        self.study = study
+        self.x: Any = best.x
+        self.value: float = _measured(best)
+        self.trials: list[Trial] = study.trials
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations that ended, well or badly."""
+        return sum(trial.state != "pending" for trial in self.trials)
+
+    @property
+    def failed(self) -> int:
+        """Evaluations that gave no value: failed, infeasible, or not a finite number."""
+        return sum(trial.state not in ("pending", "measured") for trial in self.trials)
+
+    def __repr__(self) -> str:
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"Result(value={self.value!r}, x={self.x!r}, {self.evaluations} evaluations{failed})"
+
+
+def minimize(
+    f: Callable[..., Any],
+    space: Space | None = None,
+    *,
+    bounds: Space | None = None,
+    evaluations: int = 50,
+    seed: int = 0,
+    strategy: str | Mapping[str, Any] = "auto",
+    args: tuple[Any, ...] = (),
+    workers: int | None = None,
+    executor: Executor | None = None,
+    callback: Callback | None = None,
+    progress: bool | None = None,
+    study: Study | None = None,
+) -> Result:
+    """Finds the `x` with the smallest `f(x, *args)`.
+
+    >>> import tribo
+    >>> result = tribo.minimize(lambda x: (x[0] - 1) ** 2, [(-5, 5)], evaluations=15)
+    >>> bool(abs(result.x[0] - 1) < 0.1)
+    True
+
+    Parameters
+    ----------
+    f
+        The function. Its first argument is an array if the space is a list of bounds, a dict if it is a mapping; it
+        returns a number. An exception makes a failed trial and the run goes on; NaN and infinities are kept as invalid.
+    space, bounds
+        A list of `(low, high)` or a mapping of names to `Float`, `Int` and `Categorical`; two names for one argument.
+    evaluations
+        How many evaluations there are to be, in all.
+    seed, strategy
+        As for `Study`.
+    args
+        Further arguments of `f`.
+    workers
+        How many evaluations are kept under way. More than one without an executor makes a pool of processes. The
+        default is 1, or what the executor says of itself.
+    executor
+        Anything with `submit` that returns futures: a pool of concurrent.futures, a Dask client, mpi4py's pool. It is
+        left open.
+    callback
+        Called as `callback(trial, study)` after each result; the run stops if it returns True or raises StopIteration.
+        What is under way then is not waited for.
+    progress
+        A line on standard error: True, False, or None for a terminal only.
+    study
+        Go on with this study instead of a new one, until it has `evaluations` in all; its pending trials are evaluated
+        first. After Ctrl-C, which raises KeyboardInterrupt here as everywhere, its `trials` and `best` hold the results so far.
+
+    Raises
+    ------
+    EvaluationError
+        If no evaluation gave a value, or the executor broke. Its `study` holds the results so far.
+    """
+    return _run("minimize", f, space, bounds, evaluations, seed, strategy, args, workers, executor, callback, progress, study)
+
+
+def maximize(
+    f: Callable[..., Any],
+    space: Space | None = None,
+    *,
+    bounds: Space | None = None,
+    evaluations: int = 50,
+    seed: int = 0,
+    strategy: str | Mapping[str, Any] = "auto",
+    args: tuple[Any, ...] = (),
+    workers: int | None = None,
+    executor: Executor | None = None,
+    callback: Callback | None = None,
+    progress: bool | None = None,
+    study: Study | None = None,
+) -> Result:
+    """Finds the `x` with the largest `f(x, *args)`; the arguments are those of `minimize`."""
+    return _run("maximize", f, space, bounds, evaluations, seed, strategy, args, workers, executor, callback, progress, study)
+
+
+def _run(
+    direction: str,
+    f: Callable[..., Any],
+    space: Space | None,
+    bounds: Space | None,
+    evaluations: int,
+    seed: int,
+    strategy: str | Mapping[str, Any],
+    args: tuple[Any, ...],
+    workers: int | None,
+    executor: Executor | None,
+    callback: Callback | None,
+    progress: bool | None,
+    study: Study | None,
+) -> Result:
+    if not callable(f):
+        raise ArgumentError(f"f: must be a function, not {type(f).__name__}")
+    if callback is not None and not callable(callback):
+        raise ArgumentError(f"callback: must be a function, not {type(callback).__name__}")
+    if not isinstance(args, tuple):
+        raise ArgumentError(f"args: must be a tuple, as in args=(value,), not {type(args).__name__}")
+    evaluations = _count("evaluations", evaluations)
+    if study is None:
+        study = _new_study(direction, space, bounds, evaluations, seed, strategy)
+    else:
+        _check_study(study, direction, space, bounds, evaluations, seed, strategy)
+    if workers is not None:
+        workers = _count("workers", workers)
+    if executor is not None:
+        if not isinstance(executor, Executor):
+            raise ArgumentError(f"executor: needs a method `submit`; {type(executor).__name__} has none")
+        if _sends_to_processes(executor):
+            check_pickle(f, args)
+        workers = size_of(executor) if workers is None else workers
+        return _Run(study, f, evaluations, callback, progress).on(Crew(f, args, executor), workers)
+    if workers is None or workers == 1:
+        return _Run(study, f, evaluations, callback, progress).on(Crew(f, args, Here()), 1)
+    pool = process_pool(f, args, min(workers, evaluations))
+    try:
+        return _Run(study, f, evaluations, callback, progress).on(Crew(f, args, pool), workers)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _Run:
+    """One run: a study, its budget, and what is told to the user meanwhile."""
+
+    def __init__(
+        self,
+        study: Study,
+        f: Callable[..., Any],
+        evaluations: int,
+        callback: Callback | None,
+        progress: bool | None,
+    ) -> None:
+        self._study = study
+        self._name = getattr(f, "__name__", type(f).__name__)
+        self._callback = callback
+        trials = study.trials
+        self._waiting = deque(trial for trial in trials if trial.state == "pending")
+        self._to_ask = max(0, evaluations - len(trials))
+        self._finished = len(trials) - len(self._waiting)
+        self._failed = sum(trial.state not in ("pending", "measured") for trial in trials)
+        self._sign = -1.0 if study.direction == "maximize" else 1.0
+        best = study.best
+        self._best = None if best is None else best.value
+        self._first_raised: Exception | None = None
+        self._progress = Progress(max(evaluations, len(trials)), progress)
+
+    def on(self, crew: Crew, workers: int) -> Result:
+        """Keeps `workers` evaluations under way until all are made or the callback stops."""
+        try:
+            with crew:
+                stopped = False
+                while not stopped:
+                    trial = self._next() if len(crew) < workers else None
+                    if trial is not None:
+                        crew.start(trial)
+                    elif len(crew) == 0:
+                        break
+                    # Between two points for free workers, too: the second is to know what came back meanwhile.
+                    for answer in crew.finished(wait=trial is None):
+                        stopped = self._take(answer) or stopped
+                    self._progress.update(self._finished, self._failed, self._best)
+        except EvaluationError as error:
+            error.study = self._study
+            raise
+        finally:
+            self._progress.close()
+        best = self._study.best
+        if best is None:
+            raise self._nothing_measured() from self._first_raised
+        return Result(self._study, best)
+
+    def _next(self) -> Trial | None:
+        if self._waiting:
+            return self._waiting.popleft()
+        if self._to_ask == 0:
+            return None
+        asked = self._study.ask(1)
+        # A finite space can be used up.
+        self._to_ask = self._to_ask - 1 if asked else 0
+        return asked[0] if asked else None
+
+    def _take(self, answer: Answer) -> bool:
+        """Tells an answer; says whether the callback wants to stop."""
+        if answer.raised is not None:
+            self._first_raised = self._first_raised or answer.raised
+            self._study.tell(answer.trial, failed=describe(answer.raised))
+        else:
+            self._study.tell(answer.trial, self._number(answer))
+        trial = self._study._one(answer.trial.id)
+        self._finished += 1
+        self._failed += trial.state != "measured"
+        if trial.value is not None and (self._best is None or self._sign * trial.value < self._sign * self._best):
+            self._best = trial.value
+        if self._callback is None:
+            return False
+        try:
+            wish = self._callback(trial, self._study)
+        except StopIteration:
+            return True
+        # Only a truth value, Python's or numpy's: many functions return something by the way.
+        return type(wish).__name__ in ("bool", "bool_") and bool(wish)
+
+    def _number(self, answer: Answer) -> float:
+        value = answer.returned
+        # An array with one element is a number to most who write such functions, and float() of it is deprecated.
+        if getattr(value, "size", None) == 1 and hasattr(value, "item"):
+            value = value.item()
+        try:
+            if not isinstance(value, (str, bytes)):
+                return float(value)
+        except (TypeError, ValueError):
+            pass
+        shown = "None" if value is None else f"{value!r:.60} ({type(value).__name__})"
+        raise ArgumentError(
+            f"f: {self._name} must return a number; it returned {shown} for trial {answer.trial.id}, "
+            f"x = {answer.trial.x!r:.200}"
+        )
+
+    def _nothing_measured(self) -> EvaluationError:
+        count = "one evaluation" if self._finished == 1 else f"{self._finished} evaluations"
+        for trial in self._study.trials:
+            if trial.state not in ("pending", "measured"):
+                reason = f" ({trial.reason})" if trial.reason else ""
+                first = f"the first, trial {trial.id} at x = {trial.x!r:.200}, was {trial.state}{reason}"
+                return EvaluationError(f"f: {self._name} gave no value in {count}; {first}", self._study)
+        return EvaluationError(f"f: {self._name} was never evaluated", self._study)
+
+
+def _new_study(
+    direction: str,
+    space: Space | None,
+    bounds: Space | None,
+    evaluations: int,
+    seed: int,
+    strategy: str | Mapping[str, Any],
+) -> Study:
+    if space is not None and bounds is not None:
+        raise ArgumentError("bounds: is another name for `space`; give one of them")
+    found = bounds if space is None else space
+    if found is None:
+        raise ArgumentError("space: is missing; give a list of (low, high), or a dict of names and parameters")
+    return Study(found, direction=direction, strategy=strategy, seed=seed, evaluations=evaluations)
+
+
+def _check_study(
+    study: Study,
+    direction: str,
+    space: Space | None,
+    bounds: Space | None,
+    evaluations: int,
+    seed: int,
+    strategy: str | Mapping[str, Any],
+) -> None:
+    if not isinstance(study, Study):
+        raise ArgumentError(f"study: must be a tribo.Study, not {type(study).__name__}")
+    given = {"space": space is not None, "bounds": bounds is not None, "seed": seed != 0, "strategy": strategy != "auto"}
+    for name, is_given in given.items():
+        if is_given:
+            raise ArgumentError(f"{name}: belongs to the study; leave it out where `study` is given")
+    if study.direction != direction:
+        raise ArgumentError(f"study: its direction is {study.direction}; call tribo.{study.direction}")
+    if study.evaluations is not None and evaluations > study.evaluations:
+        raise ArgumentError(f"evaluations: the study was made for {study.evaluations} at most, not {evaluations}")
+
+
+def _count(name: str, value: int) -> int:
+    # True is an index too, and nobody means it.
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ArgumentError(f"{name}: must be a whole number, not {value!r}")
+    count = operator.index(value)
+    if count < 1:
+        raise ArgumentError(f"{name}: must be at least 1, not {count}")
+    return count
+
+
+def _sends_to_processes(executor: object) -> bool:
+    # If the module was never imported, no pool of it was made.
+    module = sys.modules.get("concurrent.futures.process")
+    return module is not None and isinstance(executor, module.ProcessPoolExecutor)
+
+
+def _measured(trial: Trial) -> float:
+    assert trial.value is not None
+    return trial.value

@@ -69,6 +69,13 @@ pub(crate) enum Command {
     /// Show the best trials.
     #[command(after_help = "Examples:\n  tribo best\n  tribo best --top 5 --json")]
     Best(commands::best::Options),
+    /// Show which inputs matter, what shows it, and how that was found out.
+    ///
+    /// The strategy `auto` looks for them where there are more than 40 inputs.
+    #[command(
+        after_help = "Examples:\n  tribo inputs\n  tribo inputs wing.toml --json | jq -r '.active[].name'"
+    )]
+    Inputs(commands::inputs::Options),
     /// List trials, or show one of them.
     #[command(after_help = "Examples:\n  tribo trials --failed\n  tribo trials --trial 17")]
     Trials(commands::trials::Options),

@@ -8,6 +8,7 @@ pub(crate) mod completions;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod inputs;
 pub(crate) mod job;
 pub(crate) mod man;
 pub(crate) mod run;
@@ -28,6 +29,7 @@ pub(crate) fn run(command: Command) -> Outcome {
         Command::Run(options) => run::run(&options),
         Command::Status(options) => status::run(&options),
         Command::Best(options) => best::run(&options),
+        Command::Inputs(options) => inputs::run(&options),
         Command::Trials(options) => trials::run(&options),
         Command::Export(options) => export::run(&options),
         Command::Import(options) => import::run(&options),

@@ -1,5 +1,6 @@
 //! `tribo status`: where a study stands, from the journal and without disturbing its driver.
 
+use super::inputs;
 use crate::args::StudyPath;
 use crate::failure::{OK, Outcome};
 use crate::output;
@@ -25,22 +26,28 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Outcome {
     let reading = study::read(&options.study.layout())?;
     let seen = reading.seen();
-    let summary = summary(&reading.config, &reading.ledger, &reading.optimiser()?, &reading.layout, &seen)?;
+    let optimiser = reading.optimiser()?;
+    let summary = summary(&reading.config, &reading.ledger, &optimiser, &reading.layout, &seen)?;
     match options.json {
         true => output::print_json(&summary)?,
-        false => output::print(&page(&reading, &summary))?,
+        false => output::print(&page(&reading, &summary, inputs::line(&optimiser, &reading.layout)))?,
     }
     Ok(OK)
 }
 
-fn page(reading: &Reading, summary: &Summary) -> String {
+fn page(reading: &Reading, summary: &Summary, inputs: Option<String>) -> String {
     let mut page = String::new();
     // Writing to a string does not fail.
-    let _ = write_page(&mut page, reading, summary);
+    let _ = write_page(&mut page, reading, summary, inputs);
     page
 }
 
-fn write_page(page: &mut String, reading: &Reading, summary: &Summary) -> std::fmt::Result {
+fn write_page(
+    page: &mut String,
+    reading: &Reading,
+    summary: &Summary,
+    inputs: Option<String>,
+) -> std::fmt::Result {
     let phase = match &summary.phase {
         Phase::Running(driver) => format!("running, process {} on {}", driver.pid, driver.host),
         Phase::Finished { why } => format!("finished: {why}"),
@@ -49,6 +56,9 @@ fn write_page(page: &mut String, reading: &Reading, summary: &Summary) -> std::f
     };
     writeln!(page, "{} ({}), {phase}", summary.name, summary.direction)?;
     writeln!(page, "strategy  {}", summary.strategy)?;
+    if let Some(inputs) = inputs {
+        writeln!(page, "inputs    {inputs}")?;
+    }
     let counts = &summary.counts;
     let of = summary.evaluations.map(|n| format!(" of {n}")).unwrap_or_default();
     let parts: Vec<String> = [

@@ -3,12 +3,13 @@
 use crate::support::Folder;
 use std::time::{Duration, Instant};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "init",
     "check",
     "run",
     "status",
     "best",
+    "inputs",
     "trials",
     "export",
     "import",

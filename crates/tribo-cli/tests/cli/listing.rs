@@ -58,6 +58,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
         &["trials"][..],
         &["status"],
         &["best"],
+        &["inputs"],
         &["export"],
         &["export", "--format", "parquet"],
         &["schema"],

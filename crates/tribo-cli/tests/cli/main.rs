@@ -9,6 +9,7 @@ mod check;
 mod export;
 mod help;
 mod init;
+mod inputs;
 mod listing;
 mod run;
 mod support;

@@ -1,0 +1,204 @@
+//! `tribo inputs`: which inputs matter, what shows it, and how that was found out.
+//!
+//! Everything is the strategy's own insight, rebuilt from the journal; nothing is computed here. A study with few inputs,
+//! or with a strategy that does not look for them, names none, and the page says so.
+
+use crate::args::StudyPath;
+use crate::failure::{OK, Outcome};
+use crate::output;
+use crate::study;
+use clap::Args;
+use serde::Serialize;
+use std::fmt::Write;
+use tribo::strategy::{ActiveInput, Insight, Study, Verdict, looks_at_budget};
+use tribo_study::layout::Layout;
+use tribo_study::report::text;
+
+/// Version of the object that `--json` prints.
+const INPUTS_VERSION: u32 = 1;
+/// Inputs that the page shows.
+const SHOWN_INPUTS: usize = 20;
+/// Names that fit on one line of `tribo status`.
+const NAMES_ON_A_LINE: usize = 6;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    study: StudyPath,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Printed<'a> {
+    version: u32,
+    name: &'a str,
+    strategy: &'a str,
+    #[serde(flatten)]
+    insight: &'a Insight,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    let reading = study::read(&options.study.layout())?;
+    let study = reading.optimiser()?;
+    let insight = study.insight();
+    let name = &reading.config.name;
+    if options.json {
+        let (version, strategy) = (INPUTS_VERSION, study.explanation());
+        output::print_json(&Printed { version, name, strategy, insight: &insight })?;
+        return Ok(OK);
+    }
+    let mut page = format!("{name}: {}\n", insight.doing);
+    // Writing to a string does not fail.
+    let _ = write_page(&mut page, &insight, looks_at_budget(study.space()));
+    output::print(&page)?;
+    Ok(OK)
+}
+
+/// What `tribo status` says, if there is something to say.
+pub(crate) fn line(study: &Study, layout: &Layout) -> Option<String> {
+    let insight = study.insight();
+    let said = said(&insight)?;
+    let names: Vec<&str> =
+        insight.active.iter().take(NAMES_ON_A_LINE).map(|input| input.name.as_str()).collect();
+    let more = if insight.active.len() > names.len() { ", ..." } else { "" };
+    let list = if names.is_empty() { String::new() } else { format!(": {}{more}", names.join(", ")) };
+    Some(format!("{said}{list} (tribo inputs{})", output::named(layout)))
+}
+
+/// How many inputs matter, if anything is known.
+fn said(insight: &Insight) -> Option<String> {
+    let (named, of) = (insight.active.len(), insight.n_inputs);
+    match insight.verdict {
+        Verdict::Dense => Some(format!("too many of {of} matter to name them")),
+        Verdict::Sparse => Some(format!("{named} of {of} matter")),
+        Verdict::Open if named > 0 => Some(format!("{named} of {of} matter so far")),
+        Verdict::Open => None,
+    }
+}
+
+fn write_page(page: &mut String, insight: &Insight, many: bool) -> std::fmt::Result {
+    match said(insight) {
+        Some(said) => writeln!(page, "inputs    {said}")?,
+        None if many => writeln!(page, "inputs    none of {} is named so far", insight.n_inputs)?,
+        None => writeln!(
+            page,
+            "inputs    none of {} is named: with so few, the model learns how much each of them matters",
+            insight.n_inputs
+        )?,
+    }
+    if insight.n_idle > 0 {
+        writeln!(page, "idle      {} others, moved all at once without a change", insight.n_idle)?;
+    }
+    if let Some(sd) = insight.noise_sd {
+        writeln!(page, "noise     a standard deviation of {sd:.1e}")?;
+    }
+    if !insight.active.is_empty() {
+        write_table(page, &insight.active)?;
+    }
+    for (index, finding) in insight.findings.iter().enumerate() {
+        let gap = if index == 0 { "\n" } else { "" };
+        writeln!(page, "{gap}after {}: {}", text::count(finding.results, "result"), finding.fact)?;
+    }
+    Ok(())
+}
+
+/// All inputs have evidence, or none, when the user named them.
+fn write_table(page: &mut String, active: &[ActiveInput]) -> std::fmt::Result {
+    let is_shown = active.iter().any(|input| input.evidence.is_some());
+    let header = if is_shown { &["input", "effect", "step", "idle at most"][..] } else { &["input", ""] };
+    let rows: Vec<Vec<String>> = active.iter().take(SHOWN_INPUTS).map(row).collect();
+    write!(page, "\n{}", text::columns(header, &rows))?;
+    if active.len() > rows.len() {
+        writeln!(page, "and {} more (--json has all)", active.len() - rows.len())?;
+    }
+    if is_shown {
+        let meaning = "change of the value when the input alone moves by step, a part of its range";
+        writeln!(page, "effect: {meaning}")?;
+    }
+    Ok(())
+}
+
+fn row(input: &ActiveInput) -> Vec<String> {
+    match input.evidence {
+        Some(evidence) => vec![
+            input.name.clone(),
+            format!("{:+.2e}", evidence.effect),
+            format!("{:.1e}", evidence.step),
+            format!("{:.1e}", evidence.threshold),
+        ],
+        None => vec![input.name.clone(), "as the study file says".to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tribo::strategy::{Evidence, Fact, Finding};
+
+    fn insight(named: usize, verdict: Verdict) -> Insight {
+        let input = |input| {
+            let evidence = Evidence { effect: 0.5 / (input + 1) as f64, step: 1e-4, threshold: 1e-12 };
+            ActiveInput { name: format!("x[{input}]"), input, evidence: Some(evidence) }
+        };
+        Insight {
+            doing: "optimising".to_owned(),
+            verdict,
+            n_inputs: 1000,
+            active: (0..named).map(input).collect(),
+            n_idle: 1000 - named,
+            noise_sd: Some(1e-13),
+            findings: vec![Finding { results: 14, fact: Fact::Dense }],
+        }
+    }
+
+    fn page(insight: &Insight) -> String {
+        let mut page = String::new();
+        write_page(&mut page, insight, true).unwrap();
+        page
+    }
+
+    #[test]
+    fn twenty_inputs_are_shown() {
+        let text = page(&insight(25, Verdict::Sparse));
+        let shown = text.lines().filter(|line| line.starts_with("x[")).count();
+        assert_eq!(shown, 20, "{text}");
+        assert!(text.contains("\nand 5 more (--json has all)\n"), "{text}");
+        assert!(!page(&insight(20, Verdict::Sparse)).contains("more"));
+    }
+
+    #[test]
+    fn a_page_reads_from_the_verdict_to_the_findings() {
+        assert_eq!(
+            page(&insight(2, Verdict::Sparse)),
+            "inputs    2 of 1000 matter\n\
+             idle      998 others, moved all at once without a change\n\
+             noise     a standard deviation of 1.0e-13\n\
+             \n\
+             input    effect    step  idle at most\n\
+             x[0]   +5.00e-1  1.0e-4       1.0e-12\n\
+             x[1]   +2.50e-1  1.0e-4       1.0e-12\n\
+             effect: change of the value when the input alone moves by step, a part of its range\n\
+             \n\
+             after 14 results: too many inputs matter to name them\n"
+        );
+    }
+
+    #[test]
+    fn inputs_that_the_user_named_have_no_evidence() {
+        let mut known = insight(1, Verdict::Sparse);
+        known.active[0].evidence = None;
+        let text = page(&known);
+        assert!(text.contains("\ninput\nx[0]   as the study file says\n"), "{text}");
+        assert!(!text.contains("effect"), "{text}");
+    }
+
+    #[test]
+    fn nothing_known_is_nothing_said() {
+        assert_eq!(said(&insight(0, Verdict::Open)), None);
+        assert_eq!(said(&insight(2, Verdict::Open)).unwrap(), "2 of 1000 matter so far");
+        assert_eq!(said(&insight(0, Verdict::Dense)).unwrap(), "too many of 1000 matter to name them");
+    }
+}

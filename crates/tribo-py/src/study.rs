@@ -140,6 +140,17 @@ impl Study {
         interrupt::guard(|| Ok(hand.optimiser().map_err(error::study)?.explanation().to_owned()))
     }
 
+    /// What is known about the inputs, as JSON; a sentence for each finding; all of it as text.
+    fn insight(&self, py: Python<'_>) -> PyResult<(String, Vec<String>, String)> {
+        let mut hand = self.lock(py)?;
+        interrupt::guard(|| {
+            let insight = hand.optimiser().map_err(error::study)?.insight();
+            let data = serde_json::to_string(&insight).map_err(|fault| error::internal(fault.to_string()))?;
+            let sentences = insight.findings.iter().map(|finding| finding.fact.to_string()).collect();
+            Ok((data, sentences, insight.to_string()))
+        })
+    }
+
     /// Mean and standard deviation at points, each with one object for each parameter.
     #[pyo3(signature = (points, /))]
     fn posterior<'py>(

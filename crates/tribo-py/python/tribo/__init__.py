@@ -10,12 +10,16 @@ from tribo._study import Study, Trial
 
 if TYPE_CHECKING:
     from tribo._gp import SparseGP
+    from tribo._insight import ActiveInput, Finding, Insight
 
 __all__ = [
+    "ActiveInput",
     "ArgumentError",
     "Categorical",
     "EvaluationError",
+    "Finding",
     "Float",
+    "Insight",
     "Int",
     "InternalError",
     "Result",
@@ -37,4 +41,9 @@ def __getattr__(name: str) -> Any:
         from tribo._gp import SparseGP
 
         return SparseGP
+    # Seldom needed, and three classes more to make.
+    if name in ("ActiveInput", "Finding", "Insight"):
+        from tribo import _insight
+
+        return getattr(_insight, name)
     raise AttributeError(f"module 'tribo' has no attribute {name!r}")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from tribo._insight import Insight
+
     Array = npt.NDArray[np.float64]
 
 # More at once would be a mistake: a program of this many points in flight has no results to learn from.
@@ -210,6 +212,24 @@ class Study:
     def explanation(self) -> str:
         """What the strategy is and, for `auto`, why it was picked."""
         return self._core.explanation()
+
+    def insight(self) -> Insight:
+        """What is known about the inputs: those that matter, what shows it, and how that came about.
+
+        With more than 40 inputs the strategy `auto` looks for the few that matter. Other strategies, and `auto` with fewer
+        inputs, name none.
+
+        >>> study = Study([(-1, 1)] * 200, seed=1, evaluations=60)
+        >>> for _ in range(40):
+        ...     for trial in study.ask():
+        ...         study.tell(trial, float((trial.x[7] - 0.3) ** 2 + (trial.x[150] + 0.4) ** 2))
+        >>> insight = study.insight()
+        >>> insight.verdict, sorted(one.name for one in insight.active), insight.n_idle
+        ('sparse', ['x150', 'x7'], 198)
+        """
+        from tribo._insight import insight_of
+
+        return insight_of(*self._core.insight())
 
     @property
     def evaluations(self) -> int | None:

@@ -1,10 +1,15 @@
 """Where the programs are that the package is compared with: in cargo's target directory."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
+
+# A job in the background of a script ignores Ctrl-C, and so would everything that the tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -11,6 +11,10 @@ use tribo::embed::Kind;
 use tribo::rng::Stream;
 use tribo::space::Direction;
 use tribo::strategy::{Settings, Strategy, Study};
+use tribo::surrogate::watch::Unwatched;
+
+/// Evaluations after which values are reported.
+const MARKS: [usize; 8] = [25, 50, 75, 100, 150, 200, 300, 400];
 
 /// What to run.
 #[derive(Debug, Clone, clap::Args)]
@@ -123,6 +127,13 @@ fn run(
         if value < lowest {
             (lowest, best) = (value, truth);
         }
+        let mark = MARKS.contains(&(trace.len() + 1));
+        if mark
+            && instance.is_noisy()
+            && let Some(expected) = study.best_expected(&Unwatched)?
+        {
+            best = instance.truth(&expected.point);
+        }
         trace.push(best);
         if reached.is_none() && options.target.is_some_and(|target| best <= target) {
             reached = Some(now as f64 / 1e3);
@@ -133,7 +144,7 @@ fn run(
             print(format!("  {problem} {name} {seed}, {}: {}", finding.results, finding.fact));
         }
     }
-    let marks = [25, 50, 75, 100, 150, 200, 300, 400].into_iter().filter(|&n| n <= budget);
+    let marks = MARKS.into_iter().filter(|&n| n <= budget);
     Ok(Run {
         problem: problem.to_owned(),
         strategy: name.to_owned(),

@@ -46,6 +46,11 @@ pub struct Instance {
 }
 
 impl Instance {
+    /// Whether a value differs from one evaluation to the next.
+    pub fn is_noisy(&self) -> bool {
+        self.noise_sd > 0.0
+    }
+
     /// The value without noise.
     pub fn truth(&self, point: &Point) -> f64 {
         let mut x = Vec::new();

@@ -143,6 +143,11 @@ impl Model {
         &*self.posterior
     }
 
+    /// Whether results are taken to carry noise.
+    pub(super) fn is_noisy(&self) -> bool {
+        self.fitted.noise == Noise::Some
+    }
+
     /// σ², in the model's units.
     pub(super) fn noise_var(&self) -> f64 {
         self.fitted.hyper.noise_var

@@ -29,8 +29,9 @@ mod start;
 pub use pick::looks_at_budget;
 pub(super) use pick::{budget, inputs_of, pick};
 
-use super::arm::Proposal;
+use super::arm::{Arm, Proposal};
 use super::insight::{ActiveInput, Evidence, Fact, Finding, Insight, Verdict};
+use super::predict::Located;
 use super::proposal::For;
 use crate::error::{Error, RestoreFault, Result};
 use crate::space::Space;
@@ -443,11 +444,22 @@ impl Auto {
             Task::Repeat(slot) => self.repeat_told(slot, value),
             Task::More => self.more_told(),
             Task::Test(number, test) => self.test_told(number, test, value),
-            Task::Rest(before) => self.rest_told(before, value)?,
+            Task::Rest(before) => self.rest_told(id, before, value)?,
             Task::Line(t) => self.line_told(t, value)?,
             Task::Bottom(before) => self.bottom_told(before, value)?,
         }
         Ok(())
+    }
+
+    /// The optimiser of the live space, and the trials among these that lie in it.
+    pub(super) fn live_points(&mut self, measured: &[TrialId]) -> Option<(&mut Arm, Located)> {
+        let known = |id: &TrialId| {
+            let in_model = self.results.iter().any(|result| result.id == *id && result.in_model);
+            Some((*id, self.live_coordinates(*id, in_model)?))
+        };
+        let points: Located = measured.iter().filter_map(known).collect();
+        let live = self.live.as_mut().filter(|_| !points.is_empty())?;
+        Some((&mut live.arm, points))
     }
 
     fn surroundings(&self) -> Surroundings {

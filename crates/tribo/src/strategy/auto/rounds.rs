@@ -229,7 +229,7 @@ impl Auto {
         }
     }
 
-    pub(super) fn rest_told(&mut self, before: f64, value: Option<f64>) -> Result<()> {
+    pub(super) fn rest_told(&mut self, id: TrialId, before: f64, value: Option<f64>) -> Result<()> {
         let Some(value) = value else { return Ok(()) };
         let change = value - before;
         let inputs = self.points.n_inputs() - self.named.len();
@@ -238,7 +238,8 @@ impl Auto {
         let matters = change.abs() > threshold;
         self.n_idle = if matters { 0 } else { inputs };
         if matters && self.phase == Phase::Optimise && 2 * self.n_tests < self.budget {
-            return self.screen_all();
+            // From there: at the incumbent the input that was missed hardly answers.
+            return self.screen_from(id, value);
         }
         Ok(())
     }

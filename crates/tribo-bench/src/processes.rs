@@ -56,7 +56,12 @@ mod tests {
         let tag = Tag::array(&study, 1);
         let mut marks = [(COOKIE, folder.path().to_str().unwrap()), ("TRIBO_TAG", tag.as_str())]
             .map(|(name, value)| Command::new("sleep").arg("600").env(name, value).spawn().unwrap());
-        let mut found = of_study(folder.path(), Some(&study));
+        // A parent goes on a moment before its child's new environment can be read.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        let mut found = vec![];
+        while found.len() < marks.len() && Instant::now() < deadline {
+            found = of_study(folder.path(), Some(&study));
+        }
         found.sort();
         let mut expected: Vec<String> =
             marks.iter().map(|child| format!("{} (sleep 600)", child.id())).collect();

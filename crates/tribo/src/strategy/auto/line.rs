@@ -103,9 +103,10 @@ mod tests {
 
     #[test]
     fn parabolas_are_solved_at_once_and_others_soon() {
+        // Name, function, where it is lowest, steps at most: nine with the polish at the bottom of a parabola.
         type Case = (&'static str, fn(f64) -> f64, f64, usize);
         let cases: [Case; 3] = [
-            ("parabola", |t| (t - 0.2_f64).powi(2), 0.2, 6),
+            ("parabola", |t| (t - 0.2_f64).powi(2), 0.2, 9),
             ("far parabola", |t| (t + 0.9_f64).powi(2) + 3.0, -0.9, 9),
             ("quartic", |t| (t - 0.31_f64).powi(4) + (t - 0.31_f64).powi(2), 0.31, 12),
         ];

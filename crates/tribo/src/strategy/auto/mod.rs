@@ -268,11 +268,11 @@ impl Auto {
     }
 
     fn next(&self) -> Next {
-        if !self.queue.is_empty() {
-            return Next::Job;
-        }
         if self.round.as_ref().is_some_and(|(_, round)| round.next().is_some()) {
             return Next::Test;
+        }
+        if !self.queue.is_empty() {
+            return Next::Job;
         }
         if self.live.is_some() { Next::Search } else { Next::Uniform }
     }
@@ -317,11 +317,8 @@ impl Auto {
         }
     }
 
-    /// The job at the head, a test as a job, or a uniform point.
+    /// The next test as a job, the job at the head, or a uniform point.
     fn planned(&self) -> Job {
-        if let Some(job) = self.queue.front() {
-            return job.clone();
-        }
         if let Some((number, round)) = &self.round
             && let Some(test) = round.next()
         {
@@ -332,6 +329,9 @@ impl Auto {
                 step: round.step * test.part,
             };
             return Job { recipe, z: vec![], task: Task::Test(*number, test.clone()) };
+        }
+        if let Some(job) = self.queue.front() {
+            return job.clone();
         }
         Job { recipe: Recipe::Uniform, z: vec![], task: Task::Point }
     }
@@ -376,10 +376,9 @@ impl Auto {
             true => Task::Search,
             false => {
                 let job = self.planned();
-                if self.queue.pop_front().is_none()
-                    && let Some((_, round)) = &mut self.round
-                {
-                    round.take();
+                match (&job.task, &mut self.round) {
+                    (Task::Test(..), Some((_, round))) => drop(round.take()),
+                    _ => drop(self.queue.pop_front()),
                 }
                 job.task
             }
@@ -395,6 +394,7 @@ impl Auto {
         let ended = trial.decision.as_ref().is_some_and(|decision| decision.ended.is_some());
         self.pending.insert(trial.id.0, Pending { task, in_model });
         self.workers = self.workers.max(self.pending.len());
+        self.screen_early();
         if ended && self.results.len() >= self.rest_at + REST_EVERY {
             self.queue_rest();
         }

@@ -3,7 +3,7 @@
 use super::line::Line;
 use super::points::{Moves, RoundMap};
 use super::screen::{Round, State, Test};
-use super::start::{CENTRE, LARGE_STEP};
+use super::start::{CENTRE, LARGE_STEP, STEP};
 use super::{ActiveInput, Auto, Evidence, Fact, LineSearch, Phase, Task, start};
 use crate::design::latin_hypercube;
 use crate::error::Result;
@@ -79,8 +79,39 @@ impl Auto {
         Ok(())
     }
 
+    /// Tests from the centre, whose value is not known yet.
+    pub(super) fn begin_early_round(&mut self) {
+        let mut order = self.others();
+        order.retain(|&input| !self.points.is_discrete(input as usize));
+        // All discrete: nothing answers to small steps.
+        if order.len() < self.points.n_inputs() {
+            return;
+        }
+        let number = self.points.n_rounds();
+        Stream::new(self.seed, "round of screening", number as u64).shuffle(&mut order);
+        let n = order.len();
+        self.points.add_round(RoundMap::new(CENTRE, order, n, Moves::Inside));
+        self.round = Some((number, Round::new(n, STEP.0, f64::NAN, false, false, self.surroundings())));
+    }
+
+    /// Begins with the answers that have waited for the noise, now that the value at the centre is known too.
+    pub(super) fn take_early_answers(&mut self, centre: Option<f64>) -> Result<()> {
+        let (Some(centre), Some((number, round))) = (centre, &mut self.round) else { return Ok(()) };
+        round.base_value = centre;
+        let number = *number;
+        self.phase = Phase::Screen;
+        for (test, value) in std::mem::take(&mut self.start.early) {
+            self.test_told(number, test, value);
+        }
+        self.screen_settled()
+    }
+
     pub(super) fn test_told(&mut self, number: usize, test: Test, value: Option<f64>) {
         let around = self.surroundings();
+        if self.phase == Phase::Start {
+            self.start.early.push((test, value));
+            return;
+        }
         self.n_tests += 1;
         // An answer to a round that is over is data and nothing more.
         if let Some((current, round)) = &mut self.round

@@ -23,7 +23,7 @@ const VAIN_SPLITS: usize = 4;
 /// Code levels of a round that keeps the sum.
 const SUM_LEVELS: usize = 32;
 /// Workers from which tests are asked ahead of need.
-const MANY: usize = 8;
+pub(super) const MANY: usize = 8;
 
 /// A question: the value with this group moved.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,7 @@
 //! than such a step explains, the function is noisy: the centre and the best point are repeated twice each to say how much.
 //! With much noise, screening needs a base that stands out of it; without one more points are tried.
 
+use super::screen::{MANY, Test};
 use super::{ActiveInput, Auto, Fact, Job, Phase, Task};
 use crate::error::Result;
 use crate::trial::{Recipe, TrialId};
@@ -16,8 +17,10 @@ const MORE: usize = 5;
 /// Noise, as a part of the spread of the values, above which it has to be measured, and above which steps are large.
 const NOTICED: f64 = 1e-5;
 const MUCH: f64 = 2e-3;
+/// Noise up to which tests with the smallest step count.
+const EARLY_NOISE: f64 = 1e-6;
 /// Steps of screening: at least, at most, and with much noise. Inputs may pass through files of seven digits.
-const STEP: (f64, f64) = (1e-4, 0.05);
+pub(super) const STEP: (f64, f64) = (1e-4, 0.05);
 pub(super) const LARGE_STEP: f64 = 0.45;
 /// Part of the budget spent in search of a point that stands out.
 const PATIENCE: f64 = 0.35;
@@ -34,6 +37,10 @@ pub(super) struct Start {
     pair: Vec<Option<f64>>,
     slots: Vec<Slot>,
     more_left: usize,
+    /// Value at the centre.
+    centre: Option<f64>,
+    /// Answers to tests that went out before the noise was known.
+    pub(super) early: Vec<(Test, Option<f64>)>,
     n_batches: usize,
 }
 
@@ -64,13 +71,13 @@ impl Auto {
 
     pub(super) fn queue_start(&mut self) {
         self.push(Recipe::Centre, vec![], Task::Start { pair: true });
+        self.push(Recipe::Jitter { base: CENTRE, balanced: false }, vec![], Task::Start { pair: true });
         self.push(Recipe::Low, vec![], Task::Start { pair: false });
         self.push(Recipe::High, vec![], Task::Start { pair: false });
         for row in 0..ROWS {
             let recipe = Recipe::Latin { batch: 0, count: ROWS, row };
             self.push(recipe, vec![], Task::Start { pair: false });
         }
-        self.push(Recipe::Jitter { base: CENTRE, balanced: false }, vec![], Task::Start { pair: true });
         self.start.n_jobs = self.queue.len();
         self.start.n_batches = 1;
     }
@@ -84,22 +91,32 @@ impl Auto {
         Ok(())
     }
 
-    pub(super) fn start_told(&mut self, _id: TrialId, pair: bool, value: Option<f64>) {
+    pub(super) fn start_told(&mut self, id: TrialId, pair: bool, value: Option<f64>) {
+        if id == CENTRE {
+            self.start.centre = value;
+        }
         self.start.n_back += 1;
         if pair {
             self.start.pair.push(value);
         }
     }
 
-    /// Goes on when most of the start is back, the pair included.
+    /// Goes on when most of the start is back, the pair included; earlier if the answers to tests are waiting.
     pub(super) fn start_settled(&mut self) -> Result<()> {
         let asked = !self.queue.iter().any(|job| matches!(job.task, Task::Start { .. }));
-        let enough = 10 * self.start.n_back >= 7 * self.start.n_jobs;
+        let enough = asked && 10 * self.start.n_back >= 7 * self.start.n_jobs;
+        let values: Vec<f64> =
+            self.results.iter().filter(|result| result.in_model).map(|result| result.value).collect();
         // With hardly a value there is nothing to go by yet.
-        if !(asked && enough && self.start.pair.len() == 2 && self.results.len() >= 4) {
+        if !(self.start.pair.len() == 2 && values.len() >= 4) {
             return Ok(());
         }
-        let values: Vec<f64> = self.results.iter().map(|result| result.value).collect();
+        if self.round.is_some() {
+            return self.early_settled(&values);
+        }
+        if !enough {
+            return Ok(());
+        }
         self.noise.scale = spread(&values);
         if self.is_given {
             self.phase = Phase::Optimise;
@@ -118,6 +135,31 @@ impl Auto {
             self.repeat(point);
         }
         Ok(())
+    }
+
+    /// With a crowd of workers the first tests do not wait for the noise: they go out with the first points, from the
+    /// centre and with the smallest step, and their answers wait.
+    pub(super) fn screen_early(&mut self) {
+        if self.phase == Phase::Start && self.round.is_none() && self.workers == MANY && !self.is_given {
+            self.begin_early_round();
+        }
+    }
+
+    /// The noise is known while tests from the centre are under way: they count if it does not drown them.
+    fn early_settled(&mut self, values: &[f64]) -> Result<()> {
+        self.noise.scale = spread(values);
+        let pair: Vec<f64> = self.start.pair.iter().flatten().copied().collect();
+        if let [a, b] = pair[..] {
+            let sigma = (a - b).abs() / std::f64::consts::SQRT_2;
+            if sigma <= EARLY_NOISE * self.noise.scale {
+                (self.noise.sigma, self.noise.step) = (sigma, STEP.0);
+                let (spread, step) = (self.noise.scale, STEP.0);
+                self.found(Fact::Noise { sd: sigma, spread, step });
+                return self.take_early_answers(self.start.centre);
+            }
+        }
+        self.round = None;
+        self.start_settled()
     }
 
     /// Evaluates a point twice more.

@@ -41,9 +41,9 @@ pub struct State {
     pub lb_jitter: f64,
     /// Subtracted from y before anything else.
     pub y_shift: f64,
-    /// V Λ^(-1/2) y, [m].
+    /// V Λ^(-1/2) y, m numbers.
     pub v_y: Vec<f64>,
-    /// V Λ^(-1/2) 1, [m].
+    /// V Λ^(-1/2) 1, m numbers.
     pub v_one: Vec<f64>,
     /// yᵀΛ⁻¹y, yᵀΛ⁻¹1, 1ᵀΛ⁻¹1, log det Λ, tr(Kff - Qff), n.
     pub sums: [f64; 6],

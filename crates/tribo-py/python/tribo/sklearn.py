@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin  # type: ignore[import-untyped]
-from sklearn.utils.validation import check_is_fitted, validate_data  # type: ignore[import-untyped]
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tribo._arrays import Floats
 from tribo._gp import Approximation, InducingPoints, Kernel, Objective, Prior, Range, SparseGP

@@ -14,15 +14,22 @@
 //! reflection or drawing again, because optima on faces and corners, common in acquisitions, are then hit
 //! exactly; learning from the clipped step keeps m in the box and σ from growing against a wall.
 //!
-//! Cost: O(λ d²) a generation, and an O(d³) eigendecomposition every 1/(10 d (c₁ + cμ)) generations.
+//! What is kept of C is one of two: all of it (`full`), which turns with the function, or its diagonal (`separable`),
+//! which learns faster and is all that many inputs allow.
+//!
+//! Cost: O(λ d²) a generation, and an O(d³) eigendecomposition every 1/(10 d (c₁ + cμ)) generations; with the
+//! diagonal O(λ d), in time and in memory.
 //! Not here: restarts with larger populations, negative weights (clipped points make poor bad examples).
 
+mod full;
+mod separable;
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 
-use faer::{Mat, Side};
+use full::Full;
+use separable::Separable;
 
 use super::{Status, Stop, check_box, in_range};
 use crate::error::{Error, Result};
@@ -48,6 +55,7 @@ pub struct CmaesOptions {
 /// The learning rates, fixed by d and λ.
 #[derive(Debug, Clone)]
 struct Rates {
+    population: usize,
     weights: Vec<f64>,
     mu_w: f64,
     c_sigma: f64,
@@ -57,8 +65,24 @@ struct Rates {
     c_mu: f64,
     /// E|N(0, I)|.
     norm: f64,
-    /// Generations between eigendecompositions.
-    interval: usize,
+}
+
+/// What is kept of C.
+#[derive(Debug, Clone)]
+enum Law {
+    Full(Full),
+    Separable(Separable),
+}
+
+/// What a generation teaches C; `kept` is the share of the old one.
+struct Lesson<'a> {
+    kept: f64,
+    c_1: f64,
+    path: &'a [f64],
+    c_mu: f64,
+    weights: &'a [f64],
+    /// The steps y of the μ best, best first.
+    steps: Vec<&'a [f64]>,
 }
 
 /// One minimisation. Loop: evaluate all of [`Cmaes::ask`], [`Cmaes::tell`] the values, until it stops.
@@ -72,10 +96,7 @@ pub struct Cmaes {
     mean: Vec<f64>,
     sigma: f64,
     first_sigma: f64,
-    covariance: Mat<f64>,
-    /// C = B diag(scale²) Bᵀ, columns of B the eigenvectors.
-    basis: Mat<f64>,
-    scale: Vec<f64>,
+    law: Law,
     path_sigma: Vec<f64>,
     path_c: Vec<f64>,
     generation: usize,
@@ -99,22 +120,53 @@ impl Cmaes {
         options: CmaesOptions,
         stream: Stream,
     ) -> Result<Cmaes> {
+        Cmaes::begin(start, sigma, low, high, options, stream, false)
+    }
+
+    /// The same with a diagonal C: linear in the number of inputs, and the better choice when they act each on its own
+    /// or are more than a few hundred. It cannot follow a narrow valley that is oblique to the axes.
+    pub fn separable(
+        start: &[f64],
+        sigma: f64,
+        low: &[f64],
+        high: &[f64],
+        options: CmaesOptions,
+        stream: Stream,
+    ) -> Result<Cmaes> {
+        Cmaes::begin(start, sigma, low, high, options, stream, true)
+    }
+
+    fn begin(
+        start: &[f64],
+        sigma: f64,
+        low: &[f64],
+        high: &[f64],
+        options: CmaesOptions,
+        stream: Stream,
+        is_diagonal: bool,
+    ) -> Result<Cmaes> {
         check(start, sigma, low, high, &options)?;
         let d = start.len();
         let population = options.population.unwrap_or(4 + (3.0 * (d as f64).ln()) as usize);
+        let mut rates = Rates::new(d, population);
+        let law = match is_diagonal {
+            false => Law::Full(Full::new(d, &rates)),
+            true => {
+                rates.hasten(separable::haste(d));
+                Law::Separable(Separable::new(d))
+            }
+        };
         let mean = (0..d).map(|i| ((start[i] - low[i]) / (high[i] - low[i])).clamp(0.0, 1.0)).collect();
         let mut run = Cmaes {
             low: low.to_vec(),
             high: high.to_vec(),
             options,
             stream,
-            rates: Rates::new(d, population),
+            rates,
             mean,
             sigma,
             first_sigma: sigma,
-            covariance: Mat::identity(d, d),
-            basis: Mat::identity(d, d),
-            scale: vec![1.0; d],
+            law,
             path_sigma: vec![0.0; d],
             path_c: vec![0.0; d],
             generation: 0,
@@ -133,6 +185,18 @@ impl Cmaes {
     /// The points to evaluate next; all in the box. Asking again without telling gives the same points.
     pub fn ask(&self) -> &[Vec<f64>] {
         &self.points
+    }
+
+    /// One more point of the present law, for evaluators that are free while a generation is out: [`Cmaes::ask`] has it
+    /// as its last. The law learns from the best of all that are told; a point that was not evaluated is told as infinity.
+    pub fn extend(&mut self) -> &[f64] {
+        let (i, d) = (self.points.len(), self.mean.len());
+        if self.status == Status::Continue {
+            self.cube.push(vec![0.0; d]);
+            self.points.push(Vec::new());
+            self.draw(i);
+        }
+        &self.points[self.points.len() - 1]
     }
 
     /// The lowest point told so far and its value; the start and infinity before any finite value.
@@ -160,14 +224,12 @@ impl Cmaes {
         let value = |i: usize| if values[i].is_finite() { values[i] } else { f64::INFINITY };
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|&i, &j| value(i).total_cmp(&value(j)));
-        let (first, last) = (value(order[0]), value(order[order.len() - 1]));
+        // Of an extended generation, what is beyond its usual size may never have been evaluated.
+        let (first, last) = (value(order[0]), value(order[self.rates.population - 1]));
         if first < self.best.1 {
             self.best = (self.points[order[0]].clone(), first);
         }
         self.adapt(&order);
-        if self.generation.is_multiple_of(self.rates.interval) {
-            self.decompose();
-        }
         self.status = match self.stop(first, last) {
             Some(stop) => Status::Stopped(stop),
             None => Status::Continue,
@@ -182,10 +244,14 @@ impl Cmaes {
     fn adapt(&mut self, order: &[usize]) {
         let Rates { weights, mu_w, c_sigma, d_sigma, c_c, c_1, c_mu, norm, .. } = &self.rates;
         let d = self.mean.len();
-        let steps: Vec<Vec<f64>> = order[..weights.len()]
-            .iter()
-            .map(|&i| (0..d).map(|j| (self.cube[i][j] - self.mean[j]) / self.sigma).collect())
-            .collect();
+        let best = &order[..weights.len()];
+        // From points to steps in place: a million inputs leave no room for a copy.
+        for &i in best {
+            for (u, m) in self.cube[i].iter_mut().zip(&self.mean) {
+                *u = (*u - m) / self.sigma;
+            }
+        }
+        let steps: Vec<&[f64]> = best.iter().map(|&i| &self.cube[i][..]).collect();
         let mean_step: Vec<f64> =
             (0..d).map(|j| weights.iter().zip(&steps).map(|(w, y)| w * y[j]).sum()).collect();
         for j in 0..d {
@@ -193,12 +259,9 @@ impl Cmaes {
         }
 
         let gain = (c_sigma * (2.0 - c_sigma) * mu_w).sqrt();
-        let whitened: Vec<f64> = (0..d)
-            .map(|k| (0..d).map(|j| self.basis[(j, k)] * mean_step[j]).sum::<f64>() / self.scale[k])
-            .collect();
+        let whitened = self.law.whitened(&mean_step);
         for j in 0..d {
-            let turned: f64 = (0..d).map(|k| self.basis[(j, k)] * whitened[k]).sum();
-            self.path_sigma[j] = (1.0 - c_sigma) * self.path_sigma[j] + gain * turned;
+            self.path_sigma[j] = (1.0 - c_sigma) * self.path_sigma[j] + gain * whitened[j];
         }
         let length = self.path_sigma.iter().map(|p| p * p).sum::<f64>().sqrt();
 
@@ -210,33 +273,15 @@ impl Cmaes {
             self.path_c[j] = (1.0 - c_c) * self.path_c[j] + gain * mean_step[j];
         }
         let kept = 1.0 - c_1 - c_mu + c_1 * (1.0 - h) * c_c * (2.0 - c_c);
-        for a in 0..d {
-            for b in 0..=a {
-                let many: f64 = weights.iter().zip(&steps).map(|(w, y)| w * y[a] * y[b]).sum();
-                let one = self.path_c[a] * self.path_c[b];
-                let entry = kept * self.covariance[(a, b)] + c_1 * one + c_mu * many;
-                self.covariance[(a, b)] = entry;
-                self.covariance[(b, a)] = entry;
-            }
-        }
+        let (c_1, c_mu, path) = (*c_1, *c_mu, &self.path_c);
+        self.law.learn(&Lesson { kept, c_1, path, c_mu, weights, steps });
         // At most a factor e at once, so that one odd generation cannot throw the law out of the box.
         self.sigma *= (c_sigma / d_sigma * (length / norm - 1.0)).min(1.0).exp();
     }
 
-    /// Refreshes basis and scale from C. If it fails the old ones serve until the next time.
-    fn decompose(&mut self) {
-        let Ok(eigen) = self.covariance.self_adjoint_eigen(Side::Lower) else { return };
-        let values: Vec<f64> = eigen.S().column_vector().iter().copied().collect();
-        let largest = values.iter().copied().fold(0.0, f64::max);
-        if largest.is_normal() && values.iter().all(|v| v.is_finite()) {
-            self.basis = eigen.U().to_owned();
-            self.scale = values.iter().map(|v| v.max(SMALLEST_EIGENVALUE * largest).sqrt()).collect();
-        }
-    }
-
     fn stop(&mut self, first: f64, last: f64) -> Option<Stop> {
         let d = self.mean.len();
-        let window = 10 + (30 * d).div_ceil(self.points.len());
+        let window = 10 + (30 * d).div_ceil(self.rates.population);
         self.recent.push_back(first);
         if self.recent.len() > window {
             self.recent.pop_front();
@@ -246,12 +291,12 @@ impl Cmaes {
         // Equal covers generations with no finite value at all.
         let flat = highest == lowest || highest - lowest <= VALUE_TOLERANCE * lowest.abs();
         let widest =
-            (0..d).map(|j| self.covariance[(j, j)].sqrt().max(self.path_c[j].abs())).fold(0.0, f64::max);
+            (0..d).map(|j| self.law.variance(j).sqrt().max(self.path_c[j].abs())).fold(0.0, f64::max);
         if self.recent.len() == window && flat {
             Some(Stop::DecreaseSmall)
         } else if self.sigma * widest <= STEP_TOLERANCE * self.first_sigma {
             Some(Stop::StepSmall)
-        } else if self.evaluations + self.points.len() > self.options.max_evaluations {
+        } else if self.evaluations + self.rates.population > self.options.max_evaluations {
             Some(Stop::Evaluations)
         } else {
             None
@@ -260,15 +305,22 @@ impl Cmaes {
 
     /// Draws the next generation.
     fn sample(&mut self) {
-        let d = self.mean.len();
-        for i in 0..self.points.len() {
-            let z: Vec<f64> = self.scale.iter().map(|s| self.sigma * s * self.stream.normal()).collect();
-            for j in 0..d {
-                let step: f64 = (0..d).map(|k| self.basis[(j, k)] * z[k]).sum();
-                self.cube[i][j] = (self.mean[j] + step).clamp(0.0, 1.0);
-            }
-            self.points[i] = self.place(&self.cube[i]);
+        let population = self.rates.population;
+        self.cube.truncate(population);
+        self.points.truncate(population);
+        for i in 0..population {
+            self.draw(i);
         }
+    }
+
+    /// Draws point number `i` of the generation.
+    fn draw(&mut self, i: usize) {
+        let u = &mut self.cube[i];
+        self.law.draw(self.sigma, &mut self.stream, u);
+        for (u, m) in u.iter_mut().zip(&self.mean) {
+            *u = (m + *u).clamp(0.0, 1.0);
+        }
+        self.points[i] = self.place(&self.cube[i]);
     }
 
     /// From box units to the box; clamped because rounding may pass the upper end by one ulp.
@@ -291,6 +343,7 @@ impl Rates {
         let c_1 = 2.0 / ((n + 1.3).powi(2) + mu_w);
         let c_mu = (2.0 * (0.25 + mu_w + 1.0 / mu_w - 2.0) / ((n + 2.0).powi(2) + mu_w)).min(1.0 - c_1);
         Rates {
+            population,
             weights,
             mu_w,
             c_sigma,
@@ -299,8 +352,55 @@ impl Rates {
             c_1,
             c_mu,
             norm: n.sqrt() * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n)),
-            interval: ((1.0 / (10.0 * n * (c_1 + c_mu))) as usize).max(1),
         }
+    }
+
+    /// C is learned `factor` times as fast.
+    fn hasten(&mut self, factor: f64) {
+        self.c_1 = (factor * self.c_1).min(1.0);
+        self.c_mu = (factor * self.c_mu).min(1.0 - self.c_1);
+    }
+}
+
+impl Law {
+    /// Draws from N(0, σ² C) into `out`.
+    fn draw(&self, sigma: f64, stream: &mut Stream, out: &mut [f64]) {
+        match self {
+            Law::Full(law) => law.draw(sigma, stream, out),
+            Law::Separable(law) => law.draw(sigma, stream, out),
+        }
+    }
+
+    /// C^(-1/2) y.
+    fn whitened(&self, y: &[f64]) -> Vec<f64> {
+        match self {
+            Law::Full(law) => law.whitened(y),
+            Law::Separable(law) => law.whitened(y),
+        }
+    }
+
+    fn learn(&mut self, lesson: &Lesson<'_>) {
+        match self {
+            Law::Full(law) => law.learn(lesson),
+            Law::Separable(law) => law.learn(lesson),
+        }
+    }
+
+    /// C at (j, j).
+    fn variance(&self, j: usize) -> f64 {
+        match self {
+            Law::Full(law) => law.variance(j),
+            Law::Separable(law) => law.variance(j),
+        }
+    }
+}
+
+impl Lesson<'_> {
+    /// The new entry of C at (a, b), whose old one is `entry`.
+    fn entry(&self, entry: f64, a: usize, b: usize) -> f64 {
+        let many: f64 = self.weights.iter().zip(&self.steps).map(|(w, y)| w * y[a] * y[b]).sum();
+        let one = self.path[a] * self.path[b];
+        self.kept * entry + self.c_1 * one + self.c_mu * many
     }
 }
 

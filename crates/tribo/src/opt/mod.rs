@@ -6,7 +6,8 @@
 //! is not finite. Both minimisers are deterministic and never name a point outside the box.
 //!
 //! - [`lbfgs`]: with gradients; few evaluations, each dear (training, smooth acquisitions).
-//! - [`cmaes`]: without gradients; rough or many-peaked functions, each evaluation cheap.
+//! - [`cmaes`]: without gradients; rough or many-peaked functions, each evaluation cheap; with a diagonal covariance
+//!   for any number of variables.
 
 pub mod cmaes;
 pub mod lbfgs;

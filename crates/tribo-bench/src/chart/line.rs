@@ -35,10 +35,22 @@ const PLOT_WIDTH: f64 = 540.0;
 const PLOT_HEIGHT: f64 = 340.0;
 /// Series of at most this many points get markers; on longer ones markers would hide the line.
 const MOST_MARKERS: usize = 30;
+/// Names beside the ends of lines are at least this far apart.
+const LABEL_ROW: f64 = 17.0;
 
 impl LineChart {
-    /// The chart as an SVG file.
+    /// The chart as an SVG file, with a legend beside it.
     pub fn to_svg(&self) -> String {
+        self.draw(false)
+    }
+
+    /// The same with each name beside the end of its line instead of the legend: the better choice when many lines end
+    /// at the right.
+    pub fn to_svg_labelled(&self) -> String {
+        self.draw(true)
+    }
+
+    fn draw(&self, is_labelled: bool) -> String {
         let (x, y) = (self.x_range(), self.y_range());
         let y_ticks = y.ticks(6);
         let widest_tick = y_ticks.iter().map(|tick| text_width(&tick.label, FONT_SIZE)).fold(0.0, f64::max);
@@ -99,7 +111,22 @@ impl LineChart {
                 }
             }
         }
-        for (i, series) in self.series.iter().enumerate().filter(|_| has_legend) {
+        if is_labelled {
+            let ends: Vec<Option<(f64, f64)>> = self
+                .series
+                .iter()
+                .map(|series| self.line_runs(series).last().and_then(|run| run.last().copied()))
+                .map(|end| end.map(|(x, y)| (place_x(x), place_y(y))))
+                .collect();
+            self.label_ends(&mut picture, &ends, area);
+        } else if has_legend {
+            self.legend(&mut picture, area);
+        }
+        picture.finish()
+    }
+
+    fn legend(&self, picture: &mut Picture, area: Area) {
+        for (i, series) in self.series.iter().enumerate() {
             let (at, y) = (area.right() + 16.0, area.top + LEGEND_ROW * (i as f64 + 0.5));
             picture.element(&stroke(&path([(at, y), (at + 26.0, y)].into_iter()), i));
             if series.points.len() <= MOST_MARKERS {
@@ -107,7 +134,24 @@ impl LineChart {
             }
             picture.text(at + 34.0, y + 0.35 * FONT_SIZE, Anchor::Start, &series.name);
         }
-        picture.finish()
+    }
+
+    /// The names beside `ends`, where the lines end, spread so that none covers another; a name that had to move is
+    /// joined to its line. Names of lines that are not drawn are left out.
+    fn label_ends(&self, picture: &mut Picture, ends: &[Option<(f64, f64)>], area: Area) {
+        let mut order: Vec<(usize, f64, f64)> =
+            ends.iter().enumerate().filter_map(|(i, end)| end.map(|(x, y)| (i, x, y))).collect();
+        order.sort_by(|a, b| a.2.total_cmp(&b.2));
+        let wanted: Vec<f64> = order.iter().map(|(_, _, y)| *y).collect();
+        for ((i, x, y), at) in order.into_iter().zip(spread(&wanted, LABEL_ROW, area.top, area.bottom())) {
+            let left = area.right() + 26.0;
+            let joint = path([(x, y), (area.right() + 6.0, y), (left - 4.0, at)].into_iter());
+            picture.element(&format!(
+                "<path d=\"{joint}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1\"/>",
+                colour(i)
+            ));
+            picture.text(left, at + 0.35 * FONT_SIZE, Anchor::Start, &self.series[i].name);
+        }
     }
 
     fn x_range(&self) -> Range {
@@ -140,6 +184,29 @@ impl LineChart {
             drawable.then_some((x, low, high))
         }))
     }
+}
+
+/// Places near `wanted`, which increase, at least `gap` apart and from `low` on; up to `high` if there is room.
+fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
+    // Each stands at the mean of what its cluster wants; clusters that touch become one.
+    let mut clusters: Vec<(f64, usize)> = Vec::new();
+    let centre = |middle: f64, n: usize| {
+        let half = 0.5 * gap * (n - 1) as f64;
+        middle.min(high - half).max(low + half)
+    };
+    for &place in wanted {
+        let (mut middle, mut n) = (centre(place, 1), 1);
+        while let Some(&(before, k)) = clusters.last()
+            && middle - before < 0.5 * gap * (n + k) as f64
+        {
+            middle = centre((before * k as f64 + middle * n as f64) / (n + k) as f64, n + k);
+            n += k;
+            clusters.pop();
+        }
+        clusters.push((middle, n));
+    }
+    let first = |middle: f64, n: usize| middle - 0.5 * gap * (n - 1) as f64;
+    clusters.iter().flat_map(|&(m, n)| (0..n).map(move |i| first(m, n) + gap * i as f64)).collect()
 }
 
 /// Consecutive present items, cut at the absent ones.
@@ -243,6 +310,21 @@ mod tests {
             let hollow = vec![series("", &[]), series("empty", &[]), series("bad", &[(f64::NAN, f64::NAN)])];
             assert_well_formed(&chart(Axis::log("x"), y, hollow).to_svg());
         }
+    }
+
+    #[test]
+    fn labels_stand_beside_the_ends_and_apart() {
+        assert_eq!(spread(&[50.0], 10.0, 0.0, 100.0), [50.0]);
+        assert_eq!(spread(&[20.0, 50.0, 52.0, 90.0], 10.0, 0.0, 100.0), [20.0, 46.0, 56.0, 90.0]);
+        assert_eq!(spread(&[1.0, 1.0, 2.0], 10.0, 0.0, 100.0), [0.0, 10.0, 20.0]);
+        assert_eq!(spread(&[85.0, 99.0, 99.0], 10.0, 0.0, 100.0), [80.0, 90.0, 100.0]);
+        assert!(spread(&[], 10.0, 0.0, 100.0).is_empty());
+        let ends = vec![series("a & b", &[(1.0, 1.0), (2.0, 3.0)]), series("c", &[(1.0, 1.0), (2.0, 3.0)])];
+        let svg = chart(Axis::linear("x"), Axis::linear("y"), ends).to_svg_labelled();
+        assert_well_formed(&svg);
+        assert!(svg.contains(">a &amp; b</text>") && svg.contains(">c</text>"));
+        let hollow = vec![series("bad", &[(f64::NAN, f64::NAN)]), series("", &[])];
+        assert_well_formed(&chart(Axis::log("x"), Axis::log("y"), hollow).to_svg_labelled());
     }
 
     #[test]

@@ -32,6 +32,11 @@ pub(crate) enum Command {
         tribo-bench workers --workers 1000 --evaluations 3000 --seeds 1 --asynchronous-only")]
     Workers(workers::Options),
     /// Strategies against each other with many inputs.
+    #[command(
+        after_help = "Examples:\n  tribo-bench rivals --problems branin@10000,integers --strategies auto,cma-es,random\n  \
+        tribo-bench rivals --problems hartmann6,ackley-dense@100 --strategies auto,hashing-12,sobol --out docs/rivals\n  \
+        tribo-bench rivals --strategies auto,cma-es --workers 20 --target=-3.2"
+    )]
     Rivals(rivals::Options),
     /// How long a proposal takes.
     #[command(after_help = "Example:\n  tribo-bench ask --n 500,10000 --d 10")]

@@ -39,5 +39,40 @@ pub(super) fn ask(options: &ask::Options) -> Result<(), Failure> {
 }
 
 pub(super) fn rivals(options: &rivals::Options) -> Result<(), Failure> {
-    rivals::measure(options, |line| eprintln!("{line}"))?.iter().try_for_each(print)
+    let blocks = rivals::measure(
+        options,
+        |line| eprintln!("{line}"),
+        |blocks| {
+            if let Some(block) = blocks.last() {
+                let (case, cells) = (&block.case, rivals::table::CELLS);
+                let table = rivals::table::markdown(options, block);
+                eprintln!("\n{case}: {cells}\n{table}");
+            }
+            // After each problem, so that hours of work are not lost with the last one.
+            with_folder(options.out.as_deref(), |folder| {
+                rivals::page::write(options, blocks, &when_and_where(), &as_typed(), folder)
+            })
+        },
+    )?;
+    blocks.iter().flat_map(|block| &block.runs).try_for_each(print)?;
+    blocks.iter().flat_map(|block| &block.summaries).try_for_each(print)
+}
+
+/// Day and number of cores.
+fn when_and_where() -> String {
+    let day = std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("on {}, {cores} {},", rivals::page::date(day), if cores == 1 { "core" } else { "cores" })
+}
+
+/// The command as it was typed, without the folder of the program.
+fn as_typed() -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,@/+:".contains(c);
+    let quoted = |argument: String| match !argument.is_empty() && argument.chars().all(plain) {
+        true => argument,
+        false => format!("'{}'", argument.replace('\'', "'\\''")),
+    };
+    let arguments =
+        std::env::args_os().skip(1).map(|argument| quoted(argument.to_string_lossy().into_owned()));
+    ["tribo-bench".to_owned()].into_iter().chain(arguments).collect::<Vec<_>>().join(" ")
 }

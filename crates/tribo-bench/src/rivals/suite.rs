@@ -7,27 +7,41 @@ use tribo::problems::{self, Problem};
 use tribo::rng::Stream;
 use tribo::space::{Parameter, Point, Space, Values};
 
-/// Names of the problems, with the usual numbers of inputs.
-pub const NAMES: [&str; 18] = [
-    "hartmann6",
-    "branin",
-    "levy4",
-    "ackley10",
-    "hartmann6-rotated",
-    "direction",
-    "sphere-shifted",
-    "sphere-offset",
-    "zdt2-shifted",
-    "zdt2-offset",
-    "zdt3-shifted",
-    "zdt3-offset",
-    "hartmann6-noise1",
-    "hartmann6-noise10",
-    "integers",
-    "ackley-dense",
-    "rosenbrock-dense",
-    "levy-dense",
+/// Names of the problems, and what they are.
+pub const PROBLEMS: [(&str, &str); 18] = [
+    ("hartmann6", "Hartmann's function of six inputs, at random places among idle ones."),
+    ("branin", "Branin's function of two inputs, at random places among idle ones."),
+    ("levy4", "Levy's function of four inputs, its optimum moved, at random places among idle ones."),
+    ("ackley10", "Ackley's function of ten inputs, its optimum moved, at random places among idle ones."),
+    ("hartmann6-rotated", "Hartmann's function of six random directions; every input matters a little."),
+    ("direction", "The squared distance from a random plane; every input matters, along one direction."),
+    (
+        "sphere-shifted",
+        "The paper's \"sphere\", the square of the sum of all inputs, each moved by its own amount.",
+    ),
+    ("sphere-offset", "sphere-shifted with all inputs moved together as well."),
+    (
+        "zdt2-shifted",
+        "The paper's ZDT2, each input moved by its own amount, its special input at a random place.",
+    ),
+    ("zdt2-offset", "zdt2-shifted with all inputs moved together as well."),
+    (
+        "zdt3-shifted",
+        "The paper's ZDT3, each input moved by its own amount, its special input at a random place.",
+    ),
+    ("zdt3-offset", "zdt3-shifted with all inputs moved together as well."),
+    ("hartmann6-noise1", "hartmann6 with normal noise of 1 % of its depth."),
+    ("hartmann6-noise10", "hartmann6 with normal noise of 10 % of its depth."),
+    ("integers", "A bowl of three integers from 0 to 20, at random places among idle ones."),
+    ("ackley-dense", "Ackley's function of all inputs, its optimum moved."),
+    ("rosenbrock-dense", "Rosenbrock's function of all inputs, its optimum moved."),
+    ("levy-dense", "Levy's function of all inputs, its optimum moved."),
 ];
+
+/// What a problem is, in a sentence; nothing for a name that is not in [`PROBLEMS`].
+pub fn description(name: &str) -> &'static str {
+    PROBLEMS.iter().find(|(known, _)| *known == name).map_or("", |(_, what)| what)
+}
 
 type Value = dyn Fn(&[f64]) -> f64 + Send + Sync;
 
@@ -111,7 +125,7 @@ pub fn instance(name: &str, dim: usize, seed: u64) -> Result<Instance> {
         "rosenbrock-dense" => dense("rosenbrock")?,
         "levy-dense" => dense("levy")?,
         other => {
-            let (name, known) = (other.to_owned(), NAMES.join(", "));
+            let (name, known) = (other.to_owned(), PROBLEMS.map(|(name, _)| name).join(", "));
             return Err(tribo::Error::UnknownProblem { name, known });
         }
     })
@@ -169,4 +183,26 @@ fn integers(dim: usize, seed: u64) -> Result<Instance> {
     });
     let space = Space::new(vec![Parameter::int("n", 0, 20).with_size(dim)])?;
     Ok(Instance { space, optimum: 0.0, active: Some(active), value, noise_sd: 0.0, seed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_problem_has_an_instance_that_the_seed_decides() {
+        for (name, what) in PROBLEMS {
+            let (a, b) = (instance(name, 30, 4).unwrap(), instance(name, 30, 5).unwrap());
+            let u = tribo::space::UnitPoint::new(vec![0.3; a.space.dim()]).unwrap();
+            let point = a.space.decode(&u).unwrap();
+            assert_eq!(a.truth(&point), instance(name, 30, 4).unwrap().truth(&point), "{name}");
+            // On the diagonal the places of active inputs make no difference.
+            assert!(a.truth(&point) != b.truth(&point) || a.active != b.active, "{name}");
+            assert!(a.truth(&point) >= a.optimum, "{name}");
+            assert_eq!(a.is_noisy(), name.contains("noise"), "{name}");
+            assert_eq!(description(name), what);
+        }
+        let said = instance("best", 30, 4).err().unwrap().to_string();
+        assert!(said.contains("hartmann6-noise10"), "{said}");
+    }
 }

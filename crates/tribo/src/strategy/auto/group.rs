@@ -46,6 +46,33 @@ impl Group {
         let count = count.clamp(1, m.max(1));
         (0..count).map(|k| self.cut(k * m / count, (k + 1) * m / count).0).collect()
     }
+
+    /// Its places that are not in a part of it.
+    pub(super) fn without(&self, part: &Group) -> Group {
+        let inside = |place: usize| part.0.iter().any(|&(start, end)| (start..end).contains(&place));
+        let mut out: Vec<(usize, usize)> = vec![];
+        for place in self.0.iter().flat_map(|&(start, end)| start..end).filter(|&place| !inside(place)) {
+            match out.last_mut() {
+                Some(last) if last.1 == place => last.1 += 1,
+                _ => out.push((place, place + 1)),
+            }
+        }
+        Group(out)
+    }
+
+    /// Its places and those of another group, which has none of them.
+    pub(super) fn with(&self, other: &Group) -> Group {
+        let mut parts = [&self.0[..], &other.0].concat();
+        parts.sort_unstable();
+        let mut out: Vec<(usize, usize)> = vec![];
+        for (start, end) in parts {
+            match out.last_mut() {
+                Some(last) if last.1 == start => last.1 = end,
+                _ => out.push((start, end)),
+            }
+        }
+        Group(out)
+    }
 }
 
 #[cfg(test)]
@@ -70,5 +97,7 @@ mod tests {
         assert_eq!(parts.iter().map(Group::len).collect::<Vec<_>>(), [2, 3, 3, 3]);
         assert_eq!(parts.iter().flat_map(places).collect::<Vec<_>>(), places(&group));
         assert_eq!(Group::range(2, 4).split(9).len(), 2);
+        assert_eq!(parts[1].with(&parts[0]).with(&parts[2]).with(&parts[3]), group);
+        assert_eq!(group.without(&parts[0]).with(&parts[0]), group);
     }
 }

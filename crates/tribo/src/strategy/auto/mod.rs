@@ -17,13 +17,18 @@
 //! state. So it is restored by running the events again: tests are cheap to repeat, and what is not, the model's
 //! proposals, is in the records.
 
+mod bins;
+mod coded;
 mod group;
+mod halving;
 mod line;
 mod live;
+mod parabola;
 mod pick;
 mod points;
+mod rest;
+mod round;
 mod rounds;
-mod screen;
 mod start;
 
 pub use pick::looks_at_budget;
@@ -37,10 +42,11 @@ use crate::error::{Error, RestoreFault, Result};
 use crate::space::Space;
 use crate::surrogate::watch::Watch;
 use crate::trial::{Purpose, Recipe, Trial, TrialId};
-use line::Line;
 use live::{Live, LiveSpace};
+use parabola::Parabolas;
 use points::Points;
-use screen::{Round, Surroundings, Test};
+use rest::RestCheck;
+use round::{Round, Surroundings, Test};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Evaluations between two rest checks.
@@ -79,6 +85,7 @@ pub(super) struct Auto {
     /// Tests of all rounds.
     n_tests: usize,
     rest_at: usize,
+    rest: Option<RestCheck>,
     /// Large steps were tried.
     far_tried: bool,
     /// Inputs that the last rest check found idle.
@@ -130,8 +137,8 @@ enum Task {
     More,
     /// A test of a round.
     Test(usize, Test),
-    /// The idle inputs moved; the value there was ...
-    Rest(f64),
+    /// The rest check: the idle inputs moved, or not.
+    Rest { moved: bool },
     /// A step along the line.
     Line(f64),
     /// Noise at the bottom of the line, where the value is ...
@@ -147,7 +154,7 @@ struct Pending {
 
 struct LineSearch {
     base: TrialId,
-    line: Line,
+    line: Parabolas,
 }
 
 /// What is asked next.
@@ -193,6 +200,7 @@ impl Auto {
             workers: 1,
             n_tests: 0,
             rest_at: 0,
+            rest: None,
             far_tried: false,
             n_idle: 0,
             findings: vec![],
@@ -326,7 +334,7 @@ impl Auto {
                 round: *number,
                 parts: test.group.0.clone(),
                 chunk: test.chunk,
-                step: round.step * test.part,
+                step: round.step() * test.part,
             };
             return Job { recipe, z: vec![], task: Task::Test(*number, test.clone()) };
         }
@@ -415,6 +423,7 @@ impl Auto {
             LiveSpace::Inputs(inputs) => in_model.then(|| self.points.of(id, inputs)),
             LiveSpace::Bins(count) => match self.points.recipe(id)? {
                 Recipe::Bins { .. } => Some(self.points.z(id).to_vec()),
+                Recipe::Jitter { base, .. } if in_model => self.live_coordinates(*base, true),
                 _ => self.common_shift(id).map(|shift| vec![0.5 + shift; *count]),
             },
         }
@@ -444,7 +453,7 @@ impl Auto {
             Task::Repeat(slot) => self.repeat_told(slot, value),
             Task::More => self.more_told(),
             Task::Test(number, test) => self.test_told(number, test, value),
-            Task::Rest(before) => self.rest_told(id, before, value)?,
+            Task::Rest { moved } => self.rest_told(id, moved, value)?,
             Task::Line(t) => self.line_told(t, value)?,
             Task::Bottom(before) => self.bottom_told(before, value)?,
         }

@@ -1,21 +1,18 @@
 //! What follows from rounds of screening: the next round, the line, bins, or the optimisation.
 
-use super::line::Line;
+use super::coded::Coded;
+use super::halving::Halving;
 use super::points::{Moves, RoundMap};
-use super::screen::{Round, State, Test};
+use super::round::{Round, State, Test};
 use super::start::{CENTRE, LARGE_STEP, STEP};
-use super::{ActiveInput, Auto, Evidence, Fact, LineSearch, Phase, Task, start};
+use super::{ActiveInput, Auto, Evidence, Fact, Phase, Task};
 use crate::design::latin_hypercube;
 use crate::error::Result;
 use crate::rng::Stream;
 use crate::trial::{Recipe, TrialId};
 
-/// Inputs up to which a dense problem is searched in all of them, above in bins.
-const WHOLE: usize = 100;
 /// Step of a round that keeps the sum.
 const SUM_STEP: f64 = 2e-5;
-/// First points of the bins.
-const BIN_POINTS: usize = 10;
 /// Members of a group looked at to say which way it moves.
 const SAMPLE: usize = 33;
 
@@ -24,11 +21,11 @@ impl Auto {
     pub(super) fn screen_all(&mut self) -> Result<()> {
         let Some(best) = self.best else { return self.go_dense() };
         let (id, value) = (self.results[best].id, self.results[best].value);
-        self.screen_from(id, value)
+        self.screen_from(id, (value, 1))
     }
 
-    /// Screens all inputs that are not named from a base.
-    pub(super) fn screen_from(&mut self, base: TrialId, value: f64) -> Result<()> {
+    /// Screens all inputs that are not named from a base, whose value is the mean of so many evaluations.
+    pub(super) fn screen_from(&mut self, base: TrialId, value: (f64, usize)) -> Result<()> {
         if self.noise.noisy {
             return self.begin_round(base, value, Moves::Far);
         }
@@ -54,7 +51,7 @@ impl Auto {
         inputs
     }
 
-    fn begin_round(&mut self, base: TrialId, value: f64, moves: Moves) -> Result<()> {
+    pub(super) fn begin_round(&mut self, base: TrialId, value: (f64, usize), moves: Moves) -> Result<()> {
         let mut order = self.others();
         if moves != Moves::Far {
             order.retain(|&input| !self.points.is_discrete(input as usize));
@@ -73,8 +70,12 @@ impl Auto {
         let n = order.len();
         let map = RoundMap::new(base, order, self.points.n_inputs(), moves);
         self.points.add_round(map);
-        let (large, sum_kept) = (moves == Moves::Far, moves == Moves::SumKept);
-        self.round = Some((number, Round::new(n, step, value, large, sum_kept, self.surroundings())));
+        let around = self.surroundings();
+        let round = match moves {
+            Moves::Far => Round::Halving(Halving::new(n, step, value, around)),
+            _ => Round::Coded(Coded::new(n, step, value.0, moves == Moves::SumKept, around)),
+        };
+        self.round = Some((number, round));
         self.phase = Phase::Screen;
         Ok(())
     }
@@ -91,12 +92,15 @@ impl Auto {
         Stream::new(self.seed, "round of screening", number as u64).shuffle(&mut order);
         let n = order.len();
         self.points.add_round(RoundMap::new(CENTRE, order, n, Moves::Inside));
-        self.round = Some((number, Round::new(n, STEP.0, f64::NAN, false, false, self.surroundings())));
+        let round = Coded::new(n, STEP.0, f64::NAN, false, self.surroundings());
+        self.round = Some((number, Round::Coded(round)));
     }
 
     /// Begins with the answers that have waited for the noise, now that the value at the centre is known too.
     pub(super) fn take_early_answers(&mut self, centre: Option<f64>) -> Result<()> {
-        let (Some(centre), Some((number, round))) = (centre, &mut self.round) else { return Ok(()) };
+        let (Some(centre), Some((number, Round::Coded(round)))) = (centre, &mut self.round) else {
+            return Ok(());
+        };
         round.base_value = centre;
         let number = *number;
         self.phase = Phase::Screen;
@@ -117,8 +121,7 @@ impl Auto {
         if let Some((current, round)) = &mut self.round
             && *current == number
         {
-            let change = value.map(|value| value - round.base_value);
-            round.told(test, change, around);
+            round.told(test, value, around);
         }
     }
 
@@ -130,13 +133,14 @@ impl Auto {
             Phase::Screen => self.screen_settled()?,
             Phase::Line | Phase::Bottom => {}
             Phase::Optimise => {
-                if let Some((_, round)) = &mut self.round
+                if let Some((_, Round::Coded(round))) = &mut self.round
                     && round.n_waiting() > 0
                     && self.results.len().is_multiple_of(3)
                 {
                     round.look_closer();
                 }
                 self.name_found();
+                self.seek()?;
             }
         }
         self.refresh_live()
@@ -147,7 +151,7 @@ impl Auto {
         let Some((number, round)) = &mut self.round else { return };
         let found = round.found();
         let order = &self.points.round(*number).order;
-        let step = round.step;
+        let step = round.step();
         let named: Vec<ActiveInput> = found
             .iter()
             .map(|found| {
@@ -184,7 +188,7 @@ impl Auto {
     }
 
     /// Which way most of a group moves.
-    fn sense(&self, number: usize, parts: &[(usize, usize)]) -> f64 {
+    pub(super) fn sense(&self, number: usize, parts: &[(usize, usize)]) -> f64 {
         let map = self.points.round(number);
         let step = self.noise.step;
         let places = parts.iter().flat_map(|&(start, end)| start..end).take(SAMPLE);
@@ -197,7 +201,7 @@ impl Auto {
     fn round_done(&mut self, number: usize) -> Result<()> {
         let moves = self.points.round(number).moves;
         let (n_tests, n_waiting) =
-            self.round.as_ref().map_or((0, 0), |(_, round)| (round.n_tests, round.n_waiting()));
+            self.round.as_ref().map_or((0, 0), |(_, round)| (round.n_tests(), round.n_waiting()));
         let inputs = self.points.round(number).order.len();
         self.found(Fact::Screened {
             inputs,
@@ -212,16 +216,17 @@ impl Auto {
             self.far_tried = true;
             if let Some(best) = self.best {
                 let best = self.results[best];
-                return self.begin_round(best.id, best.value, Moves::Far);
+                return self.begin_round(best.id, (best.value, 1), Moves::Far);
             }
         }
         if self.named.is_empty() {
             self.round = None;
             return self.go_dense();
         }
+        self.bins = false;
         self.phase = Phase::Optimise;
         if moves == Moves::SumKept {
-            if let Some((_, round)) = &mut self.round {
+            if let Some((_, Round::Coded(round))) = &mut self.round {
                 round.drop_waiting();
             }
             self.live = None;
@@ -246,144 +251,5 @@ impl Auto {
             self.push(Recipe::Set { base, inputs: inputs.clone() }, z, Task::Point);
         }
         Ok(())
-    }
-
-    /// Moves all idle inputs at once: nothing should happen.
-    pub(super) fn queue_rest(&mut self) {
-        self.rest_at = self.results.len();
-        let kept = self.named_inputs();
-        if self.bins || self.whole || self.lined || self.is_given || kept.len() == self.points.n_inputs() {
-            return;
-        }
-        if let Some(best) = self.best.map(|at| self.results[at]) {
-            self.push(Recipe::Others { base: best.id, kept }, vec![], Task::Rest(best.value));
-        }
-    }
-
-    pub(super) fn rest_told(&mut self, id: TrialId, before: f64, value: Option<f64>) -> Result<()> {
-        let Some(value) = value else { return Ok(()) };
-        let change = value - before;
-        let inputs = self.points.n_inputs() - self.named.len();
-        let threshold = (10.0 * self.noise.sigma).max(1e-6 * self.noise.scale);
-        self.found(Fact::Rest { inputs, change, threshold });
-        let matters = change.abs() > threshold;
-        self.n_idle = if matters { 0 } else { inputs };
-        if matters && self.phase == Phase::Optimise && 2 * self.n_tests < self.budget {
-            // From there: at the incumbent the input that was missed hardly answers.
-            return self.screen_from(id, value);
-        }
-        Ok(())
-    }
-
-    fn begin_line(&mut self, number: usize) -> Result<()> {
-        let Some((_, round)) = self.round.take() else { return Ok(()) };
-        self.found(Fact::Alike);
-        let slope = round.slope(|group| self.sense(number, &group.0));
-        self.lined = true;
-        self.phase = Phase::Line;
-        let Some(best) = self.best.map(|at| self.results[at]) else { return Ok(()) };
-        let value_of = |id: TrialId| self.results.iter().find(|result| result.id == id).map(|r| r.value);
-        // The centre: the corners are on its line, and nothing near it is clipped.
-        let (base, value) = value_of(CENTRE).map_or((best.id, best.value), |value| (CENTRE, value));
-        let mut points = vec![(0.0, value)];
-        for result in &self.results {
-            match self.points.recipe(result.id) {
-                Some(Recipe::Low) if base == CENTRE => points.push((-0.5, result.value)),
-                Some(Recipe::High) if base == CENTRE => points.push((0.5, result.value)),
-                _ => {}
-            }
-        }
-        let line = Line::new(points, slope, self.noise.scale);
-        self.line = Some(LineSearch { base, line });
-        self.line_on()
-    }
-
-    fn line_on(&mut self) -> Result<()> {
-        let Some(LineSearch { base, line }) = &mut self.line else { return Ok(()) };
-        let base = *base;
-        match line.next() {
-            Some(shift) => {
-                self.push(Recipe::Line { base, shift }, vec![], Task::Line(shift));
-                Ok(())
-            }
-            None => self.line_over(),
-        }
-    }
-
-    pub(super) fn line_told(&mut self, t: f64, value: Option<f64>) -> Result<()> {
-        match (value, &mut self.line) {
-            (Some(value), Some(search)) => {
-                search.line.told(t, value);
-                self.line_on()
-            }
-            _ => self.line_over(),
-        }
-    }
-
-    /// At the bottom: look for single inputs with moves that keep the sum.
-    fn line_over(&mut self) -> Result<()> {
-        self.line = None;
-        self.data_from = self.results.len();
-        let Some(best) = self.best.map(|at| self.results[at]) else { return self.go_dense() };
-        self.found(Fact::Line { value: best.value });
-        if self.noise.noisy {
-            return self.go_dense();
-        }
-        self.phase = Phase::Bottom;
-        self.push(Recipe::Jitter { base: best.id, balanced: true }, vec![], Task::Bottom(best.value));
-        Ok(())
-    }
-
-    pub(super) fn bottom_told(&mut self, before: f64, value: Option<f64>) -> Result<()> {
-        if let Some(value) = value {
-            self.noise.sigma = (value - before).abs() / std::f64::consts::SQRT_2;
-        }
-        match self.best.map(|at| self.results[at]) {
-            Some(best) => self.begin_round(best.id, best.value, Moves::SumKept),
-            None => self.go_dense(),
-        }
-    }
-
-    /// Too many inputs matter: all of them if they are not too many, otherwise common moves of bins.
-    pub(super) fn go_dense(&mut self) -> Result<()> {
-        self.phase = Phase::Optimise;
-        self.live = None;
-        if self.points.n_inputs() <= WHOLE {
-            self.whole = true;
-            self.found(Fact::AllInputs);
-            return self.refresh_live();
-        }
-        self.found(Fact::Bins { count: start::BINS });
-        self.bins = true;
-        self.points.make_bins(start::BINS);
-        let best = self.best.map_or(CENTRE, |at| self.results[at].id);
-        let base = if self.lined || self.noise.noisy { best } else { CENTRE };
-        self.bin_base = base;
-        let mut stream = Stream::new(self.seed, "bin points", 0);
-        let rows = latin_hypercube(BIN_POINTS, &[0.0; start::BINS], &[1.0; start::BINS], &mut stream)?;
-        for row in 0..BIN_POINTS {
-            let z = (0..start::BINS).map(|k| rows[(row, k)]).collect();
-            self.push(Recipe::Bins { base }, z, Task::Point);
-        }
-        self.refresh_live()
-    }
-
-    /// How far a point is from the base of the bins, if all inputs moved alike.
-    pub(super) fn common_shift(&self, id: TrialId) -> Option<f64> {
-        let base = self.bin_base;
-        let along = |id: TrialId| match self.points.recipe(id)? {
-            Recipe::Centre => Some((CENTRE, 0.0)),
-            Recipe::Low => Some((CENTRE, -0.5)),
-            Recipe::High => Some((CENTRE, 0.5)),
-            Recipe::Line { base, shift } => Some((*base, *shift)),
-            _ => None,
-        };
-        if id == base {
-            return Some(0.0);
-        }
-        let (root, shift) = along(id)?;
-        let (base_root, base_shift) = along(base).unwrap_or((base, 0.0));
-        let shift = shift - base_shift;
-        (root == base_root && shift.abs() <= 0.5).then_some(shift)
     }
 }

@@ -3,17 +3,18 @@
 //! The centre, the all-low and the all-high corner, ten rows of a Latin hypercube in *all* inputs (whatever inputs turn out
 //! to matter, the rows are a Latin hypercube in those), and the centre once more, moved by 1e-8. If the value moves by more
 //! than such a step explains, the function is noisy: the centre and the best point are repeated twice each to say how much.
-//! With much noise, screening needs a base that stands out of it; without one more points are tried.
+//! With much noise, screening needs a base that stands out of it; without one, bins are searched until there is one.
 
-use super::screen::{MANY, Test};
-use super::{ActiveInput, Auto, Fact, Job, Phase, Task};
+use super::round::{MANY, Test};
+use super::{ActiveInput, Auto, Fact, Job, Measured, Phase, Task};
 use crate::error::Result;
 use crate::trial::{Recipe, TrialId};
 
 /// Rows of the first Latin hypercube.
 const ROWS: usize = 10;
-/// Rows added in search of a point that stands out.
-const MORE: usize = 5;
+/// Rows added in search of a point that stands out, and how many of the best are repeated.
+const MORE: usize = 30;
+const REPEATED: usize = 4;
 /// Noise, as a part of the spread of the values, above which it has to be measured, and above which steps are large.
 const NOTICED: f64 = 1e-5;
 const MUCH: f64 = 2e-3;
@@ -22,8 +23,9 @@ const EARLY_NOISE: f64 = 1e-6;
 /// Steps of screening: at least, at most, and with much noise. Inputs may pass through files of seven digits.
 pub(super) const STEP: (f64, f64) = (1e-4, 0.05);
 pub(super) const LARGE_STEP: f64 = 0.45;
-/// Part of the budget spent in search of a point that stands out.
-const PATIENCE: f64 = 0.35;
+/// Standard deviations by which a point must stand out to be screened from, first and after a part of the budget; after a
+/// larger part it is too late to screen.
+const STAND_OUT: [(f64, f64); 2] = [(0.45, 6.0), (0.7, 4.5)];
 /// Bins of the dense fallback.
 pub(super) const BINS: usize = 16;
 /// The centre is the first trial of all.
@@ -36,12 +38,14 @@ pub(super) struct Start {
     n_back: usize,
     pair: Vec<Option<f64>>,
     slots: Vec<Slot>,
-    more_left: usize,
     /// Value at the centre.
     centre: Option<f64>,
     /// Answers to tests that went out before the noise was known.
     pub(super) early: Vec<(Test, Option<f64>)>,
-    n_batches: usize,
+    /// More rows that are not back.
+    more_left: usize,
+    /// The middle of the first values.
+    middle: f64,
 }
 
 /// A point that is evaluated again.
@@ -49,6 +53,14 @@ struct Slot {
     point: TrialId,
     values: Vec<f64>,
     left: usize,
+    /// Whether it was screened from.
+    used: bool,
+}
+
+impl Slot {
+    fn mean(&self) -> f64 {
+        self.values.iter().sum::<f64>() / self.values.len() as f64
+    }
 }
 
 /// What is known about the noise.
@@ -79,7 +91,6 @@ impl Auto {
             self.push(recipe, vec![], Task::Start { pair: false });
         }
         self.start.n_jobs = self.queue.len();
-        self.start.n_batches = 1;
     }
 
     /// The user knows which inputs matter: they are optimised as soon as there are first points.
@@ -165,7 +176,7 @@ impl Auto {
     /// Evaluates a point twice more.
     fn repeat(&mut self, point: TrialId) {
         let slot = self.start.slots.len();
-        self.start.slots.push(Slot { point, values: vec![], left: 2 });
+        self.start.slots.push(Slot { point, values: vec![], left: 2, used: false });
         for _ in 0..2 {
             self.push(Recipe::Jitter { base: point, balanced: false }, vec![], Task::Repeat(slot));
         }
@@ -177,10 +188,6 @@ impl Auto {
         slot.values.extend(value);
     }
 
-    pub(super) fn more_told(&mut self) {
-        self.start.more_left -= 1;
-    }
-
     /// Goes on when all that was waited for is back.
     pub(super) fn wait_settled(&mut self) -> Result<()> {
         let slots = &self.start.slots;
@@ -188,12 +195,8 @@ impl Auto {
             return Ok(());
         }
         if self.noise.step > 0.0 {
-            // More points are back, or the repeats of the best of them.
-            return if self.start.n_batches > slots.len() - 1 {
-                self.repeat_next()
-            } else {
-                self.stand_out()
-            };
+            // More rows are back, or the repeats of the best of them.
+            return if slots.len() < 2 + REPEATED { self.repeat_best() } else { self.stand_out() };
         }
         let mut centre: Vec<f64> = self.start.pair.iter().flatten().copied().collect();
         centre.extend(&slots[0].values);
@@ -211,47 +214,98 @@ impl Auto {
         self.noise.step = if self.noise.noisy { LARGE_STEP } else { relative.sqrt().clamp(STEP.0, STEP.1) };
         let Noise { sigma, scale, noisy, step } = self.noise;
         self.found(Fact::Noise { sd: sigma, spread: scale, step });
-        if noisy { self.stand_out() } else { self.screen_all() }
-    }
-
-    /// Screens from the best repeated point if it stands out of the noise; otherwise tries more points.
-    fn stand_out(&mut self) -> Result<()> {
+        if !noisy {
+            return self.screen_all();
+        }
         let mut values: Vec<f64> = self.results.iter().map(|result| result.value).collect();
         values.sort_by(f64::total_cmp);
-        let middle = values[values.len() / 2];
-        let mean = |slot: &Slot| slot.values.iter().sum::<f64>() / slot.values.len() as f64;
-        let repeated = self.start.slots.iter().skip(1).filter(|slot| slot.values.len() == 2);
-        let best = repeated.map(|slot| (slot.point, mean(slot))).min_by(|a, b| a.1.total_cmp(&b.1));
-        if let Some((point, value)) = best
-            && middle - value > 5.0 * self.noise.sigma
-        {
-            self.found(Fact::StandsOut { deviations: (middle - value) / self.noise.sigma });
-            return self.screen_from(point, value);
-        }
-        if self.results.len() as f64 > PATIENCE * self.budget as f64 {
-            self.found(Fact::NothingStandsOut);
-            return self.go_dense();
+        self.start.middle = values[values.len() / 2];
+        if self.screen_from_repeated()? {
+            return Ok(());
         }
         self.phase = Phase::Wait;
-        let batch = self.start.n_batches;
-        self.start.n_batches += 1;
         self.start.more_left = MORE;
         for row in 0..MORE {
-            self.push(Recipe::Latin { batch, count: MORE, row }, vec![], Task::More);
+            self.push(Recipe::Latin { batch: 1, count: MORE, row }, vec![], Task::More);
         }
         Ok(())
     }
 
-    /// Repeats the best point that was not repeated yet.
-    fn repeat_next(&mut self) -> Result<()> {
+    pub(super) fn more_told(&mut self) {
+        self.start.more_left -= 1;
+    }
+
+    /// Repeats the best points that were not repeated yet.
+    fn repeat_best(&mut self) -> Result<()> {
         let tried = |id: TrialId| self.start.slots.iter().any(|slot| slot.point == id);
-        let is_row =
-            |id: TrialId| matches!(self.points.recipe(id), Some(Recipe::Latin { .. } | Recipe::Uniform));
-        let rows = self.results.iter().filter(|result| is_row(result.id) && !tried(result.id));
-        let best = rows.min_by(|a, b| a.value.total_cmp(&b.value)).map(|result| result.id);
-        match best {
-            Some(point) => self.repeat(point),
-            None => return self.go_dense(),
+        let rows = self.results.iter().filter(|result| result.in_model && !tried(result.id));
+        let mut rows: Vec<Measured> = rows.copied().collect();
+        rows.sort_by(|a, b| a.value.total_cmp(&b.value));
+        match rows.is_empty() {
+            true => self.stand_out(),
+            false => {
+                rows.iter().take(REPEATED).for_each(|row| self.repeat(row.id));
+                Ok(())
+            }
+        }
+    }
+
+    /// Screens from a point that stands out; without one, searches bins around the best.
+    fn stand_out(&mut self) -> Result<()> {
+        if self.screen_from_repeated()? {
+            return Ok(());
+        }
+        self.found(Fact::NothingStandsOut);
+        self.go_dense()
+    }
+
+    /// The best of the repeated points, by the repeats alone.
+    pub(super) fn best_repeated(&self) -> Option<TrialId> {
+        let slots = self.start.slots.iter().filter(|slot| !slot.values.is_empty());
+        slots.min_by(|a, b| a.mean().total_cmp(&b.mean())).map(|slot| slot.point)
+    }
+
+    /// By how much a point has to stand out now.
+    fn needed(&self) -> Option<f64> {
+        let part = self.results.len() as f64 / self.budget as f64;
+        STAND_OUT
+            .iter()
+            .find(|(until, _)| part <= *until)
+            .map(|(_, deviations)| deviations * self.noise.sigma)
+    }
+
+    /// Screens from the best repeated point if it stands out of the noise.
+    fn screen_from_repeated(&mut self) -> Result<bool> {
+        let Some(needed) = self.needed() else { return Ok(false) };
+        let slots = self.start.slots.iter_mut().skip(1);
+        let repeated = slots.filter(|slot| slot.values.len() == 2 && !slot.used);
+        let Some(best) = repeated.min_by(|a, b| a.mean().total_cmp(&b.mean())) else { return Ok(false) };
+        let (point, value, above) = (best.point, best.mean(), self.start.middle - best.mean());
+        if above <= needed {
+            return Ok(false);
+        }
+        best.used = true;
+        self.found(Fact::StandsOut { deviations: above / self.noise.sigma });
+        self.screen_from(point, (value, 2))?;
+        Ok(true)
+    }
+
+    /// While bins are searched under much noise: a point that seems to stand out is repeated, and screened from if it does.
+    pub(super) fn seek(&mut self) -> Result<()> {
+        let busy = self.start.slots.iter().any(|slot| slot.left > 0);
+        let Some(needed) = self.needed().filter(|_| self.bins && self.noise.noisy && !busy) else {
+            return Ok(());
+        };
+        if self.screen_from_repeated()? {
+            return Ok(());
+        }
+        let tried = |id: TrialId| self.start.slots.iter().any(|slot| slot.point == id);
+        let is_repeat = |id: TrialId| matches!(self.points.recipe(id), Some(Recipe::Jitter { .. }));
+        let candidates = self.results.iter().filter(|result| !tried(result.id) && !is_repeat(result.id));
+        if let Some(best) = candidates.min_by(|a, b| a.value.total_cmp(&b.value))
+            && self.start.middle - best.value > needed
+        {
+            self.repeat(best.id);
         }
         Ok(())
     }

@@ -1,15 +1,14 @@
-//! One round of screening: which inputs does the value answer to, from one base point?
+//! A round of screening with small steps: codes name the inputs that answer.
 //!
-//! Inputs are cut into a few groups, and all inputs of a group move by one step. A group that answers is *open*. With
-//! small steps answers add up, and that is used twice. If one input of the group does it all, a second test, in which
-//! chunks move by 1/n, 2/n, ..., 1 of the step, names its chunk by the ratio of the two answers; a third proves it. And
-//! what the rest of the group would answer is a subtraction. A ratio that names no chunk means two or more inputs: the
-//! group is halved. With large steps (noise, integers, plateaus) nothing adds up, and groups are halved by significance.
+//! Inputs are cut into a few groups, and all inputs of a group move by one step. A group that answers is *open*. Answers to
+//! small steps add up, and that is used twice. If one input of the group does it all, a second test, in which chunks move by
+//! 1/n, 2/n, ..., 1 of the step, names its chunk by the ratio of the two answers; a third proves it. And what the rest of
+//! the group would answer is a subtraction. A ratio that names no chunk means two or more inputs: the group is halved.
 //!
-//! The round asks questions and is told answers; which trials these are is not its business. A question whose
-//! evaluation breaks is asked again with half the step, and given up after that: the group is cut instead.
+//! A test whose evaluation breaks is asked again with half the step, and given up after that: the group is cut instead.
 
 use super::group::Group;
+use super::round::{About, Found, MANY, State, Surroundings, Test};
 use std::collections::VecDeque;
 
 /// A verified chunk must explain all but this part of its group.
@@ -22,36 +21,6 @@ const WEAK: f64 = 0.02;
 const VAIN_SPLITS: usize = 4;
 /// Code levels of a round that keeps the sum.
 const SUM_LEVELS: usize = 32;
-/// Workers from which tests are asked ahead of need.
-pub(super) const MANY: usize = 8;
-
-/// A question: the value with this group moved.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Test {
-    pub(super) group: Group,
-    pub(super) chunk: Option<usize>,
-    /// Part of the round's step, halved after a failure.
-    pub(super) part: f64,
-    about: About,
-}
-
-/// What the answer is for.
-#[derive(Debug, Clone, PartialEq)]
-enum About {
-    /// The whole of group number ...
-    Whole(usize),
-    /// The code of group number ..., read at once.
-    Code(usize),
-    /// The code, asked ahead.
-    CodeAhead(usize),
-    /// The chunk of a group that its code names.
-    Chunk(usize),
-    /// The first half of a group.
-    Half(usize),
-    /// The second half, where nothing can be inferred.
-    SecondHalf,
-}
-
 /// A group and what is known of it.
 #[derive(Debug, Clone)]
 struct Known {
@@ -63,48 +32,12 @@ struct Known {
     code: Option<(usize, f64)>,
 }
 
-/// An input that was found to matter.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Found {
-    /// Its place in the round's order.
-    pub(super) place: usize,
-    /// What it answered.
-    pub(super) answer: f64,
-    /// What an idle input would answer at most.
-    pub(super) threshold: f64,
-}
-
-/// How the round goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    /// Tests are under way or waiting.
-    Going,
-    /// All that can be told is told; weak groups may be left.
-    Done,
-    /// All groups answer alike, by their size: one direction of all inputs.
-    Uniform,
-    /// Too many inputs answer to name them.
-    Dense,
-}
-
-/// What the round has to know from outside.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Surroundings {
-    /// Standard deviation of a value.
-    pub(super) sigma: f64,
-    /// Workers, as far as they were seen.
-    pub(super) workers: usize,
-    /// Evaluations of the study.
-    pub(super) budget: usize,
-}
-
 /// A round.
-pub(super) struct Round {
+pub(super) struct Coded {
     /// How far inputs move.
     pub(super) step: f64,
     /// Value at the base.
     pub(super) base_value: f64,
-    large: bool,
     sum_kept: bool,
     known: Vec<Known>,
     n_first: usize,
@@ -125,20 +58,12 @@ pub(super) struct Round {
     around: Surroundings,
 }
 
-impl Round {
+impl Coded {
     /// A round over `n` inputs.
-    pub(super) fn new(
-        n: usize,
-        step: f64,
-        base_value: f64,
-        large: bool,
-        sum_kept: bool,
-        around: Surroundings,
-    ) -> Round {
-        let mut round = Round {
+    pub(super) fn new(n: usize, step: f64, base_value: f64, sum_kept: bool, around: Surroundings) -> Coded {
+        let mut round = Coded {
             step,
             base_value,
-            large,
             sum_kept,
             known: vec![],
             n_first: 0,
@@ -153,9 +78,7 @@ impl Round {
             late: None,
             around,
         };
-        let count = if around.workers >= MANY { 16 } else { 8 };
-        let groups = Group::range(0, n).split(count);
-        for group in groups {
+        for group in Group::range(0, n).split(around.n_groups()) {
             let index = round.learn(group, None, false);
             round.ask_whole(index);
         }
@@ -173,20 +96,12 @@ impl Round {
     }
 
     fn many(&self) -> bool {
-        self.around.workers >= MANY && !self.large
+        self.around.workers >= MANY
     }
 
     /// An answer no larger than this is none.
     pub(super) fn threshold(&self) -> f64 {
-        match self.large {
-            true => 3.5 * self.around.sigma + 1e-9 * self.base_value.abs(),
-            false => (7.0 * self.around.sigma).max(1e-13 * self.base_value.abs()),
-        }
-    }
-
-    /// Tests a round may take.
-    fn limit(&self) -> usize {
-        (self.around.budget / 2).max(30)
+        (7.0 * self.around.sigma).max(1e-13 * self.base_value.abs())
     }
 
     fn learn(&mut self, group: Group, answer: Option<f64>, is_inferred: bool) -> usize {
@@ -244,14 +159,14 @@ impl Round {
         per.len() > 3 && mean.abs() > 5.0 * sd
     }
 
-    /// Takes the answer to a test: the change of the value, or none if the evaluation broke.
-    pub(super) fn told(&mut self, test: Test, change: Option<f64>, around: Surroundings) {
+    /// Takes the answer to a test: the value, or none if the evaluation broke.
+    pub(super) fn told(&mut self, test: Test, value: Option<f64>, around: Surroundings) {
         self.around = around;
         self.busy -= 1;
-        match change {
+        match value {
             // Small steps answer in proportion.
-            Some(change) => {
-                let answer = if self.large { change } else { change / test.part };
+            Some(value) => {
+                let answer = (value - self.base_value) / test.part;
                 self.answered(test, answer);
             }
             None if test.part > 0.4 => {
@@ -270,12 +185,7 @@ impl Round {
             About::Code(index) => self.decode(index, test.chunk.unwrap_or(1), answer),
             About::Chunk(index) => self.verified(index, test.group, answer),
             About::Half(index) => self.halved(index, test.group, answer),
-            About::SecondHalf => {
-                let active = answer.abs() > self.threshold();
-                self.splits.push(if active { 1.0 } else { 0.0 });
-                let index = self.learn(test.group, None, false);
-                self.measured(index, answer);
-            }
+            About::Node(_) => {}
         }
     }
 
@@ -283,9 +193,9 @@ impl Round {
     fn given_up(&mut self, test: Test) {
         let strongest = self.strongest();
         let index = match test.about {
-            About::CodeAhead(_) => return,
+            About::CodeAhead(_) | About::Node(_) => return,
             About::Whole(index) | About::Code(index) | About::Chunk(index) => index,
-            About::Half(_) | About::SecondHalf => self.learn(test.group.clone(), None, false),
+            About::Half(_) => self.learn(test.group.clone(), None, false),
         };
         if self.known[index].group.len() > 1 {
             self.known[index].answer.get_or_insert(strongest);
@@ -331,7 +241,7 @@ impl Round {
             return State::Done;
         }
         if self.n_found == 0 {
-            if !lined && !self.sum_kept && !self.large && self.is_uniform(&sign_of) {
+            if !lined && !self.sum_kept && self.is_uniform(&sign_of) {
                 return State::Uniform;
             }
             if self.is_dense() {
@@ -343,23 +253,25 @@ impl Round {
             return State::Going;
         }
         let top = self.strongest();
-        let strength = |round: &Round, index: usize| round.known[index].answer.unwrap_or(0.0).abs();
+        let strength = |round: &Coded, index: usize| round.known[index].answer.unwrap_or(0.0).abs();
         self.open.sort_by(|&a, &b| {
             let of = |index: usize| self.known[index].answer.unwrap_or(0.0).abs();
             of(b).total_cmp(&of(a)).then(a.cmp(&b))
         });
-        while self.n_tests < self.limit() && (self.many() || self.busy < self.around.workers.max(1)) {
+        while self.n_tests < self.around.most_tests()
+            && (self.many() || self.busy < self.around.workers.max(1))
+        {
             let ready = |index: usize| {
                 let known = &self.known[index];
                 !self.many() || index >= self.n_first || known.code.is_some() || known.group.len() < 4
             };
-            let strong = |index: usize| self.large || strength(self, index) >= WEAK * top;
+            let strong = |index: usize| strength(self, index) >= WEAK * top;
             let Some(at) = self.open.iter().position(|&index| strong(index) && ready(index)) else { break };
             let index = self.open.remove(at);
             self.resolve(index);
         }
-        let strong_left = self.open.iter().any(|&index| self.large || strength(self, index) >= WEAK * top);
-        if self.busy == 0 && (!strong_left || self.n_tests >= self.limit()) {
+        let strong_left = self.open.iter().any(|&index| strength(self, index) >= WEAK * top);
+        if self.busy == 0 && (!strong_left || self.n_tests >= self.around.most_tests()) {
             self.late = Some((self.splits.len(), self.n_found));
             return State::Done;
         }
@@ -369,7 +281,7 @@ impl Round {
     /// Looks into a weak group while the optimisation goes on; false if there is none to look into.
     pub(super) fn look_closer(&mut self) -> bool {
         let Some((splits, found)) = self.late else { return false };
-        if self.busy > 0 || self.open.is_empty() || self.n_tests >= self.limit() {
+        if self.busy > 0 || self.open.is_empty() || self.n_tests >= self.around.most_tests() {
             return false;
         }
         let vain = self.splits[splits..].iter().filter(|&&share| share > 0.03).count();
@@ -426,7 +338,7 @@ impl Round {
             return self.fan(&group, m);
         }
         let error = 2.0 * self.around.sigma / answer.abs() + CURVATURE * self.step;
-        if self.large || m < 4 || 0.3 / error < 4.0 {
+        if m < 4 || 0.3 / error < 4.0 {
             return self.halve(index);
         }
         if let Some((chunk, coded)) = code {
@@ -454,7 +366,7 @@ impl Round {
     fn verified(&mut self, index: usize, part: Group, measured: f64) {
         let Known { group, answer, .. } = self.known[index].clone();
         let whole = answer.unwrap_or(0.0);
-        let rest = without(&group, &part);
+        let rest = group.without(&part);
         let left = whole - measured;
         let tolerance = UNEXPLAINED.max(6.0 * self.around.sigma / whole.abs());
         let explained = left.abs() <= tolerance * whole.abs();
@@ -498,41 +410,11 @@ impl Round {
     fn halved(&mut self, index: usize, first: Group, measured: f64) {
         let Known { group, answer, .. } = self.known[index].clone();
         let whole = answer.unwrap_or(0.0);
-        let second = without(&group, &first);
-        if self.large {
-            self.child(first, measured, false, whole);
-            if measured.abs() <= self.threshold() {
-                // Somebody in the group answers, and nobody of the first half does.
-                self.splits.push(0.0);
-                let index = self.learn(second, Some(whole), true);
-                self.open.push(index);
-            } else {
-                self.ask(second, None, About::SecondHalf);
-            }
-            return;
-        }
+        let second = group.without(&first);
         let other = whole - measured;
         let (weak, strong) = (measured.abs().min(other.abs()), measured.abs().max(other.abs()));
         self.splits.push(weak / strong.max(1e-300));
         self.child(first, measured, false, whole);
         self.child(second, other, true, whole);
     }
-}
-
-/// The places of a group that are not in a part of it.
-fn without(group: &Group, part: &Group) -> Group {
-    let inside = |place: usize| part.0.iter().any(|&(start, end)| (start..end).contains(&place));
-    let mut out: Vec<(usize, usize)> = vec![];
-    for &(start, end) in &group.0 {
-        for place in start..end {
-            if inside(place) {
-                continue;
-            }
-            match out.last_mut() {
-                Some(last) if last.1 == place => last.1 += 1,
-                _ => out.push((place, place + 1)),
-            }
-        }
-    }
-    Group(out)
 }

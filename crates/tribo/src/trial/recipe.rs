@@ -35,6 +35,13 @@ pub enum Recipe {
         /// Whether the moves add up to nothing.
         balanced: bool,
     },
+    /// Another point, every coordinate moved by a part of a step, from the trial's own id.
+    Scatter {
+        /// The other point.
+        base: TrialId,
+        /// By how much.
+        step: f64,
+    },
     /// A group of inputs moved from where a round of screening began.
     Move {
         /// Which round.

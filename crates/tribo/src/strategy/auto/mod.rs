@@ -29,6 +29,7 @@ mod points;
 mod rest;
 mod round;
 mod rounds;
+mod scatter;
 mod start;
 
 pub use pick::looks_at_budget;
@@ -47,6 +48,7 @@ use parabola::Parabolas;
 use points::Points;
 use rest::RestCheck;
 use round::{Round, Surroundings, Test};
+use scatter::Scatter;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Evaluations between two rest checks.
@@ -66,6 +68,7 @@ pub(super) struct Auto {
     /// Position of the lowest in `results`.
     best: Option<usize>,
     start: start::Start,
+    scatter: Option<Scatter>,
     noise: start::Noise,
     round: Option<(usize, Round)>,
     line: Option<LineSearch>,
@@ -135,6 +138,8 @@ enum Task {
     Repeat(usize),
     /// More points, in search of one that stands out.
     More,
+    /// One probe of many that move all inputs.
+    Scatter,
     /// A test of a round.
     Test(usize, Test),
     /// The rest check: the idle inputs moved, or not.
@@ -186,6 +191,7 @@ impl Auto {
             results: vec![],
             best: None,
             start: start::Start::default(),
+            scatter: None,
             noise: start::Noise::default(),
             round: None,
             line: None,
@@ -279,7 +285,7 @@ impl Auto {
         if self.round.as_ref().is_some_and(|(_, round)| round.next().is_some()) {
             return Next::Test;
         }
-        if !self.queue.is_empty() {
+        if !self.queue.is_empty() || self.wants_scatter() {
             return Next::Job;
         }
         if self.live.is_some() { Next::Search } else { Next::Uniform }
@@ -341,6 +347,9 @@ impl Auto {
         if let Some(job) = self.queue.front() {
             return job.clone();
         }
+        if self.wants_scatter() {
+            return self.scatter_job();
+        }
         Job { recipe: Recipe::Uniform, z: vec![], task: Task::Point }
     }
 
@@ -386,6 +395,7 @@ impl Auto {
                 let job = self.planned();
                 match (&job.task, &mut self.round) {
                     (Task::Test(..), Some((_, round))) => drop(round.take()),
+                    (Task::Scatter, _) => self.scatter_asked(),
                     _ => drop(self.queue.pop_front()),
                 }
                 job.task
@@ -402,7 +412,7 @@ impl Auto {
         let ended = trial.decision.as_ref().is_some_and(|decision| decision.ended.is_some());
         self.pending.insert(trial.id.0, Pending { task, in_model });
         self.workers = self.workers.max(self.pending.len());
-        self.screen_early();
+        self.scatter_early();
         if ended && self.results.len() >= self.rest_at + REST_EVERY {
             self.queue_rest();
         }
@@ -413,6 +423,7 @@ impl Auto {
         match recipe {
             Recipe::Move { step, .. } => *step >= 0.1,
             Recipe::Jitter { .. } => self.noise.noisy,
+            Recipe::Scatter { .. } => false,
             _ => true,
         }
     }
@@ -452,6 +463,7 @@ impl Auto {
             Task::Start { pair } => self.start_told(id, pair, value),
             Task::Repeat(slot) => self.repeat_told(slot, value),
             Task::More => self.more_told(),
+            Task::Scatter => self.scatter_told(self.points.scatter_key(id), value),
             Task::Test(number, test) => self.test_told(number, test, value),
             Task::Rest { moved } => self.rest_told(id, moved, value)?,
             Task::Line(t) => self.line_told(t, value)?,

@@ -4,6 +4,7 @@
 //! than itself, and a point of a million coordinates is never kept. Inputs that are integers or categories are put where
 //! the evaluation sees them.
 
+use super::scatter::part_at;
 use crate::rng::{Stream, bits_at, uniform_at};
 use crate::space::{Input, Space};
 use crate::trial::{Recipe, TrialId};
@@ -205,6 +206,13 @@ impl Points {
                 out.iter_mut().zip(moves).for_each(|(u, sign)| *u = (*u + JITTER * sign).clamp(0.0, 1.0));
                 out
             }
+            Recipe::Scatter { base, step } => {
+                let key = self.scatter_key(id);
+                let moves = self.each(inputs, |coordinate| step * part_at(key, coordinate));
+                let mut out = self.of(*base, inputs);
+                out.iter_mut().zip(moves).for_each(|(u, by)| *u = (*u + by).clamp(0.0, 1.0));
+                out
+            }
             Recipe::Move { round, parts, chunk, step } => {
                 self.moved(&self.rounds[*round], parts, *chunk, *step, inputs)
             }
@@ -268,6 +276,11 @@ impl Points {
             }
         }
         out
+    }
+
+    /// Which way inputs go in a probe that moves them all.
+    pub(super) fn scatter_key(&self, id: TrialId) -> u64 {
+        Stream::new(self.seed, "scatter", id.0).bits()
     }
 
     fn each(&self, inputs: &[usize], value: impl Fn(usize) -> f64) -> Vec<f64> {

@@ -3,8 +3,8 @@
 use super::coded::Coded;
 use super::halving::Halving;
 use super::points::{Moves, RoundMap};
-use super::round::{Round, State, Test};
-use super::start::{CENTRE, LARGE_STEP, STEP};
+use super::round::{Found, Round, State, Test};
+use super::start::LARGE_STEP;
 use super::{ActiveInput, Auto, Evidence, Fact, Phase, Task};
 use crate::design::latin_hypercube;
 use crate::error::Result;
@@ -80,42 +80,8 @@ impl Auto {
         Ok(())
     }
 
-    /// Tests from the centre, whose value is not known yet.
-    pub(super) fn begin_early_round(&mut self) {
-        let mut order = self.others();
-        order.retain(|&input| !self.points.is_discrete(input as usize));
-        // All discrete: nothing answers to small steps.
-        if order.len() < self.points.n_inputs() {
-            return;
-        }
-        let number = self.points.n_rounds();
-        Stream::new(self.seed, "round of screening", number as u64).shuffle(&mut order);
-        let n = order.len();
-        self.points.add_round(RoundMap::new(CENTRE, order, n, Moves::Inside));
-        let round = Coded::new(n, STEP.0, f64::NAN, false, self.surroundings());
-        self.round = Some((number, Round::Coded(round)));
-    }
-
-    /// Begins with the answers that have waited for the noise, now that the value at the centre is known too.
-    pub(super) fn take_early_answers(&mut self, centre: Option<f64>) -> Result<()> {
-        let (Some(centre), Some((number, Round::Coded(round)))) = (centre, &mut self.round) else {
-            return Ok(());
-        };
-        round.base_value = centre;
-        let number = *number;
-        self.phase = Phase::Screen;
-        for (test, value) in std::mem::take(&mut self.start.early) {
-            self.test_told(number, test, value);
-        }
-        self.screen_settled()
-    }
-
     pub(super) fn test_told(&mut self, number: usize, test: Test, value: Option<f64>) {
         let around = self.surroundings();
-        if self.phase == Phase::Start {
-            self.start.early.push((test, value));
-            return;
-        }
         self.n_tests += 1;
         // An answer to a round that is over is data and nothing more.
         if let Some((current, round)) = &mut self.round
@@ -149,18 +115,17 @@ impl Auto {
     /// Takes over the inputs a round has found.
     fn name_found(&mut self) {
         let Some((number, round)) = &mut self.round else { return };
-        let found = round.found();
-        let order = &self.points.round(*number).order;
-        let step = round.step();
-        let named: Vec<ActiveInput> = found
-            .iter()
-            .map(|found| {
-                let input = order[found.place] as usize;
-                let evidence = Evidence { effect: found.answer, step, threshold: found.threshold };
-                ActiveInput { name: self.points.name(input), input, evidence: Some(evidence) }
-            })
-            .collect();
-        for named in named {
+        let (found, step, number) = (round.found(), round.step(), *number);
+        let order: Vec<usize> =
+            found.iter().map(|found| self.points.round(number).order[found.place] as usize).collect();
+        self.name(&found, step, &order);
+    }
+
+    /// Takes over inputs that were found to matter.
+    pub(super) fn name(&mut self, found: &[Found], step: f64, inputs: &[usize]) {
+        for (found, &input) in found.iter().zip(inputs) {
+            let evidence = Evidence { effect: found.answer, step, threshold: found.threshold };
+            let named = ActiveInput { name: self.points.name(input), input, evidence: Some(evidence) };
             self.found(Fact::Named(named.clone()));
             self.named.push(named);
         }

@@ -5,7 +5,6 @@
 //! than such a step explains, the function is noisy: the centre and the best point are repeated twice each to say how much.
 //! With much noise, screening needs a base that stands out of it; without one, bins are searched until there is one.
 
-use super::round::{MANY, Test};
 use super::{ActiveInput, Auto, Fact, Job, Measured, Phase, Task};
 use crate::error::Result;
 use crate::trial::{Recipe, TrialId};
@@ -40,8 +39,6 @@ pub(super) struct Start {
     slots: Vec<Slot>,
     /// Value at the centre.
     centre: Option<f64>,
-    /// Answers to tests that went out before the noise was known.
-    pub(super) early: Vec<(Test, Option<f64>)>,
     /// More rows that are not back.
     more_left: usize,
     /// The middle of the first values.
@@ -122,7 +119,7 @@ impl Auto {
         if !(self.start.pair.len() == 2 && values.len() >= 4) {
             return Ok(());
         }
-        if self.round.is_some() {
+        if self.scatter.is_some() {
             return self.early_settled(&values);
         }
         if !enough {
@@ -148,28 +145,21 @@ impl Auto {
         Ok(())
     }
 
-    /// With a crowd of workers the first tests do not wait for the noise: they go out with the first points, from the
-    /// centre and with the smallest step, and their answers wait.
-    pub(super) fn screen_early(&mut self) {
-        if self.phase == Phase::Start && self.round.is_none() && self.workers == MANY && !self.is_given {
-            self.begin_early_round();
-        }
-    }
-
-    /// The noise is known while tests from the centre are under way: they count if it does not drown them.
+    /// The noise is known while probes from the centre are under way: they count if it does not drown them.
     fn early_settled(&mut self, values: &[f64]) -> Result<()> {
         self.noise.scale = spread(values);
         let pair: Vec<f64> = self.start.pair.iter().flatten().copied().collect();
-        if let [a, b] = pair[..] {
+        if let ([a, b], Some(centre)) = (&pair[..], self.start.centre) {
             let sigma = (a - b).abs() / std::f64::consts::SQRT_2;
             if sigma <= EARLY_NOISE * self.noise.scale {
+                if self.noise.step == 0.0 {
+                    self.found(Fact::Noise { sd: sigma, spread: self.noise.scale, step: STEP.0 });
+                }
                 (self.noise.sigma, self.noise.step) = (sigma, STEP.0);
-                let (spread, step) = (self.noise.scale, STEP.0);
-                self.found(Fact::Noise { sd: sigma, spread, step });
-                return self.take_early_answers(self.start.centre);
+                return self.scatter_settled(centre);
             }
         }
-        self.round = None;
+        self.scatter = None;
         self.start_settled()
     }
 

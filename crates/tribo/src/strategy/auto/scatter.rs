@@ -1,0 +1,263 @@
+//! Screening for a crowd of workers: all inputs move at once, at random, and sparse slopes are read off.
+//!
+//! Groups and codes ask in rounds, each of which waits for the one before. A crowd would stand by. Here every probe moves
+//! every input by a random part of a small step, so probes do not depend on each other and none is waited for: the changes
+//! are y = W g with the parts W and the slopes g, and if few slopes differ from zero, some multiple of their number of probes
+//! determines them, nearly whatever the number of inputs `[@tropp2007]`. Inputs are added one by one, the one that agrees
+//! best with what is unexplained first, on a few paths at once. A solution is its own proof: no wrong set of k inputs
+//! explains 2k + 6 changes to a thousandth.
+//!
+//! It finds nothing when slopes are not sparse, or weak ones hide behind curvature; codes and the rest check follow then.
+
+use super::coded::CURVATURE;
+use super::round::{Found, MANY};
+use super::start::{CENTRE, STEP};
+use super::{Auto, Phase, Task};
+use crate::error::Result;
+use crate::rng::bits_at;
+use crate::trial::Recipe;
+
+/// Probes at most, as a part of the budget and in number.
+const PART: f64 = 0.3;
+const MOST: usize = 64;
+/// Probes that a proof takes beyond two for each input.
+const SPARE: usize = 6;
+/// Paths that are followed at once.
+const PATHS: usize = 4;
+/// What curvature may leave unexplained, in its usual share.
+const LENIENCE: f64 = 4.0;
+
+/// The probes so far.
+#[derive(Default)]
+pub(super) struct Scatter {
+    n_asked: usize,
+    n_back: usize,
+    /// The words that the parts of all inputs are read from, and the value.
+    rows: Vec<(Vec<u64>, f64)>,
+    /// Rows at the last attempt to read them.
+    n_read: usize,
+}
+
+/// Inputs whose parts are in one word, four bits each.
+const IN_WORD: usize = 16;
+
+/// The part of the step that an input moves by: -1, -7/8, ..., -1/8, 1/8, ..., 1. (Signs alone are too much alike: among few
+/// probes, sums of a few inputs equal those of others.)
+fn part(word: u64, input: usize) -> f64 {
+    let bits = word >> (4 * (input % IN_WORD)) & 15;
+    let size = ((bits >> 1) + 1) as f64 / 8.0;
+    if bits & 1 == 1 { size } else { -size }
+}
+
+/// The part of an input in the probe with this key.
+pub(super) fn part_at(key: u64, input: usize) -> f64 {
+    part(bits_at(key, (input / IN_WORD) as u64), input)
+}
+
+/// The words of `n` inputs in the probe with this key.
+fn words(key: u64, n: usize) -> Vec<u64> {
+    (0..n.div_ceil(IN_WORD)).map(|word| bits_at(key, word as u64)).collect()
+}
+
+impl Auto {
+    /// With a crowd of workers screening does not wait for the first points.
+    pub(super) fn scatter_early(&mut self) {
+        let begins = self.phase == Phase::Start && self.scatter.is_none() && self.workers == MANY;
+        let discrete = |auto: &Auto| (0..auto.points.n_inputs()).any(|input| auto.points.is_discrete(input));
+        if begins && !self.is_given && !discrete(self) {
+            self.scatter = Some(Scatter::default());
+        }
+    }
+
+    fn most_probes(&self) -> usize {
+        ((PART * self.budget as f64) as usize).min(MOST)
+    }
+
+    /// Whether another probe is wanted.
+    pub(super) fn wants_scatter(&self) -> bool {
+        self.scatter.as_ref().is_some_and(|scatter| scatter.n_asked < self.most_probes())
+    }
+
+    pub(super) fn scatter_asked(&mut self) {
+        if let Some(scatter) = &mut self.scatter {
+            scatter.n_asked += 1;
+        }
+    }
+
+    pub(super) fn scatter_told(&mut self, key: u64, value: Option<f64>) {
+        let n = self.points.n_inputs();
+        let Some(scatter) = &mut self.scatter else { return };
+        scatter.n_back += 1;
+        if let Some(value) = value {
+            scatter.rows.push((words(key, n), value));
+        }
+    }
+
+    /// Reads the probes: optimises what they name, waits for more, or goes on with groups and codes.
+    pub(super) fn scatter_settled(&mut self, centre: f64) -> Result<()> {
+        let most = self.most_probes();
+        let (n, sigma) = (self.points.n_inputs(), self.noise.sigma);
+        let Some(scatter) = &mut self.scatter else { return Ok(()) };
+        self.n_tests = scatter.n_back;
+        if scatter.rows.len() > scatter.n_read {
+            scatter.n_read = scatter.rows.len();
+            let rows: Vec<&[u64]> = scatter.rows.iter().map(|(words, _)| &words[..]).collect();
+            let changes: Vec<f64> = scatter.rows.iter().map(|(_, value)| value - centre).collect();
+            let largest = changes.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+            let error = (7.0 * sigma).max(LENIENCE * CURVATURE * STEP.0 * largest);
+            if let Some(slopes) = sparse(&rows, n, &changes, error) {
+                self.scatter = None;
+                let found = |&(place, answer): &(usize, f64)| Found { place, answer, threshold: error };
+                let found: Vec<Found> = slopes.iter().map(found).collect();
+                let inputs: Vec<usize> = slopes.iter().map(|slope| slope.0).collect();
+                self.name(&found, STEP.0, &inputs);
+                self.phase = Phase::Optimise;
+                self.refresh_live()?;
+                self.queue_rest();
+                return Ok(());
+            }
+        }
+        if scatter.n_back >= most {
+            self.scatter = None;
+            return self.screen_all();
+        }
+        Ok(())
+    }
+
+    /// The next probe.
+    pub(super) fn scatter_job(&self) -> super::Job {
+        let recipe = Recipe::Scatter { base: CENTRE, step: STEP.0 };
+        super::Job { recipe, z: vec![], task: Task::Scatter }
+    }
+}
+
+/// The few inputs whose slopes explain all changes up to an error, with what each changes; none if there are no such.
+fn sparse(rows: &[&[u64]], n: usize, changes: &[f64], error: f64) -> Option<Vec<(usize, f64)>> {
+    let part = |row: &[u64], input: usize| part(row[input / IN_WORD], input);
+    let column = |input: usize| rows.iter().map(|row| part(row, input)).collect::<Vec<f64>>();
+    let solve = |inputs: &[usize]| {
+        least_squares(&inputs.iter().map(|&input| column(input)).collect::<Vec<_>>(), changes)
+    };
+    let mut paths: Vec<(Vec<usize>, Vec<f64>)> = vec![(vec![], changes.to_vec())];
+    while let Some(k) = paths.first().map(|path| path.0.len())
+        && 2 * k + SPARE <= rows.len()
+    {
+        if let Some((inputs, _)) = paths.iter().find(|(_, left)| left.iter().all(|left| left.abs() <= error)) {
+            let (slopes, _) = solve(inputs)?;
+            return Some(inputs.iter().copied().zip(slopes).filter(|slope| slope.1.abs() > error).collect());
+        }
+        let mut next: Vec<(Vec<usize>, Vec<f64>)> = vec![];
+        for (inputs, left) in &paths {
+            let mut best: Vec<(f64, usize)> = vec![];
+            for input in 0..n {
+                let agreement: f64 = rows.iter().zip(left).map(|(row, left)| part(row, input) * left).sum();
+                if best.len() < PATHS || agreement.abs() > best[PATHS - 1].0 {
+                    let at = best.partition_point(|other| other.0 >= agreement.abs());
+                    best.insert(at, (agreement.abs(), input));
+                    best.truncate(PATHS);
+                }
+            }
+            for (_, input) in best {
+                let mut inputs = [&inputs[..], &[input]].concat();
+                inputs.sort_unstable();
+                if inputs.windows(2).any(|pair| pair[0] == pair[1]) || next.iter().any(|other| other.0 == inputs) {
+                    continue;
+                }
+                if let Some((_, left)) = solve(&inputs) {
+                    next.push((inputs, left));
+                }
+            }
+        }
+        let size = |left: &[f64]| left.iter().map(|x| x * x).sum::<f64>();
+        next.sort_by(|a, b| size(&a.1).total_cmp(&size(&b.1)).then_with(|| a.0.cmp(&b.0)));
+        next.truncate(PATHS);
+        paths = next;
+    }
+    None
+}
+
+/// Coefficients of columns that come closest to y, and what they leave; none if the columns depend on each other.
+fn least_squares(columns: &[Vec<f64>], y: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let mut basis: Vec<Vec<f64>> = vec![];
+    // Row i of the triangle: how column j >= i depends on basis i.
+    let mut triangle: Vec<Vec<f64>> = vec![];
+    let (mut left, mut along) = (y.to_vec(), vec![]);
+    for (j, column) in columns.iter().enumerate() {
+        let mut column = column.clone();
+        for (q, row) in basis.iter().zip(&mut triangle) {
+            row[j] = dot(q, &column);
+            column.iter_mut().zip(q).for_each(|(c, q)| *c -= row[j] * q);
+        }
+        let norm = dot(&column, &column).sqrt();
+        if norm < 1e-8 * (y.len() as f64).sqrt() {
+            return None;
+        }
+        column.iter_mut().for_each(|c| *c /= norm);
+        let mut row = vec![0.0; columns.len()];
+        row[j] = norm;
+        triangle.push(row);
+        let part = dot(&column, &left);
+        left.iter_mut().zip(&column).for_each(|(left, q)| *left -= part * q);
+        along.push(part);
+        basis.push(column);
+    }
+    for i in (0..columns.len()).rev() {
+        let known: f64 = (i + 1..columns.len()).map(|j| triangle[i][j] * along[j]).sum();
+        along[i] = (along[i] - known) / triangle[i][i];
+    }
+    Some((along, left))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    /// Probes until the slopes are read, and what is read.
+    fn read(n: usize, slopes: &[(usize, f64)], error: f64, seed: u64) -> (usize, Vec<(usize, f64)>) {
+        let mut stream = Stream::new(seed, "scatter", 0);
+        let (mut rows, mut changes) = (vec![], vec![]);
+        for count in 1..=MOST {
+            let key = stream.bits();
+            let change: f64 = slopes.iter().map(|&(input, slope)| slope * part_at(key, input)).sum();
+            changes.push(change + 0.5 * error * (2.0 * stream.uniform() - 1.0));
+            rows.push(words(key, n));
+            let views: Vec<&[u64]> = rows.iter().map(|row| &row[..]).collect();
+            if let Some(found) = sparse(&views, n, &changes, error) {
+                return (count, found);
+            }
+        }
+        (MOST, vec![])
+    }
+
+    #[test]
+    fn few_probes_name_six_of_a_thousand() {
+        let slopes = [(17, 2.6e-4), (300, 1.9e-4), (301, -1.2e-4), (512, 8.8e-5), (800, -6.6e-5), (999, 7.0e-6)];
+        for seed in 0..10 {
+            let (count, found) = read(1000, &slopes, 3e-7, seed);
+            let named: Vec<usize> = found.iter().map(|slope| slope.0).collect();
+            assert_eq!(named, slopes.map(|slope| slope.0), "seed {seed}");
+            assert!(found.iter().zip(slopes).all(|(a, b)| (a.1 - b.1).abs() < 6e-7), "seed {seed}: {found:?}");
+            println!("seed {seed}: {count} probes");
+            assert!(count <= 45, "seed {seed}: {count} probes");
+        }
+    }
+
+    #[test]
+    fn dense_slopes_are_not_read() {
+        let mut stream = Stream::new(5, "dense", 0);
+        let slopes: Vec<(usize, f64)> = (0..200).map(|input| (input, stream.normal())).collect();
+        assert_eq!(read(200, &slopes, 1e-3, 5), (MOST, vec![]));
+    }
+
+    #[test]
+    fn coefficients_solve_and_dependence_is_noticed() {
+        let columns = [vec![1.0, 1.0, 1.0, 1.0], vec![1.0, -1.0, 1.0, 1.0], vec![1.0, 1.0, -1.0, 1.0]];
+        let (x, left) = least_squares(&columns, &[4.0, 2.0, -2.0, 4.0]).unwrap();
+        // 0.0 + 1.0 and 3.0 by hand.
+        assert!(x.iter().zip([0.0, 1.0, 3.0]).all(|(a, b)| (a - b).abs() < 1e-12), "{x:?}");
+        assert!(left.iter().all(|left| left.abs() < 1e-12));
+        assert!(least_squares(&[columns[0].clone(), columns[0].clone()], &[1.0; 4]).is_none());
+    }
+}

@@ -34,10 +34,17 @@ fn a_study_without_a_command_is_refused() {
 fn no_study_where_one_was_expected() {
     let folder = Folder::empty();
     folder.tribo(["run"]).code(2).says("tribo init");
-    folder.tribo(["status", "nowhere.toml"]).code(2).says("nowhere");
+    for command in ["status", "best", "trials", "export", "inputs", "check", "run", "ask"] {
+        folder
+            .tribo([command, "nowhere"])
+            .code(2)
+            .says("nowhere: there is no study here")
+            .says("nor its store nowhere.tribo")
+            .says("`tribo init nowhere`");
+    }
     folder.write("study.toml", SQUARE);
     for command in ["status", "best", "trials", "export"] {
-        folder.tribo([command]).code(2).says("there is no study here");
+        folder.tribo([command]).code(2).says("this study has not begun").says("`tribo run ./study.toml`");
     }
 }
 

@@ -40,7 +40,7 @@ fn telling_again_changes_nothing() {
 #[test]
 fn what_cannot_be_told_is_refused() {
     let folder = by_hand();
-    folder.tribo(["tell", "0", "1"]).code(2).says("there is no study here");
+    folder.tribo(["tell", "0", "1"]).code(2).says("this study has not begun");
     folder.tribo(["ask"]).code(0);
     for (words, part) in [
         (&["tell", "7", "1"][..], "there is no trial 7"),

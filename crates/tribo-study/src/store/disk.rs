@@ -297,10 +297,7 @@ fn refuse_existing(layout: &Layout) -> Result<()> {
 fn require_existing(layout: &Layout) -> Result<()> {
     match exists(layout)? {
         true => Ok(()),
-        false => Err(Error::Missing {
-            path: layout.store().to_owned(),
-            what: format!("there is no study here; `tribo run {}` makes it", layout.file().display()),
-        }),
+        false => Err(layout.missing()),
     }
 }
 

@@ -41,7 +41,10 @@ fn where_there_is_no_study_a_command_says_how_to_make_one() {
         request(&layout, &Request::Stop).unwrap_err(),
     ];
     for error in errors {
-        assert!(matches!(error, Error::Missing { .. }) && error.to_string().contains("tribo run"), "{error}");
+        assert!(
+            matches!(error, Error::Missing { .. }) && error.to_string().contains("tribo init"),
+            "{error}"
+        );
     }
     assert_eq!(names(folder.path()), [""; 0], "asking leaves nothing behind");
 }

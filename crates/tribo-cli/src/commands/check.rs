@@ -111,7 +111,8 @@ fn estimate(budget: &Budget, workers: usize, wall_s: f64) -> Option<String> {
     let machine = wall_s * evaluations as f64;
     let workers = workers.min(evaluations).max(1);
     Some(format!(
-        "{evaluations} evaluations like this are {} of machine time, {} with {}",
+        "{} like this: {} of machine time, {} with {}",
+        text::count(evaluations, "evaluation"),
         text::duration(machine),
         text::duration(machine / workers as f64),
         text::count(workers, "worker")

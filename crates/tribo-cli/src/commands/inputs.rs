@@ -90,7 +90,8 @@ fn write_page(page: &mut String, insight: &Insight, many: bool) -> std::fmt::Res
         )?,
     }
     if insight.n_idle > 0 {
-        writeln!(page, "idle      {} others, moved all at once without a change", insight.n_idle)?;
+        let idle = text::count(insight.n_idle, "other");
+        writeln!(page, "idle      {idle}, moved all at once without a change")?;
     }
     if let Some(sd) = insight.noise_sd {
         writeln!(page, "noise     a standard deviation of {sd:.1e}")?;

@@ -110,7 +110,7 @@ fn write_page(
         }
     }
     if summary.failures.len() > SHOWN_CAUSES {
-        writeln!(page, "  and {} other causes", summary.failures.len() - SHOWN_CAUSES)?;
+        writeln!(page, "  and {}", text::count(summary.failures.len() - SHOWN_CAUSES, "other cause"))?;
     }
     for (index, warning) in summary.warnings.iter().enumerate() {
         writeln!(page, "{}warning: {warning}", if index == 0 { "\n" } else { "" })?;

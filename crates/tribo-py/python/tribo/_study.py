@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from tribo import _core
 from tribo._core import ArgumentError
 from tribo._space import BOUND_NAME, Space, _found, study_file
+from tribo._words import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -206,7 +207,7 @@ class Study:
     def __repr__(self) -> str:
         settings = self._core.settings()
         where = "in memory" if settings["path"] is None else settings["path"]
-        return f"<tribo.Study {where}: {settings['direction']}, {settings['trials']} trials, best {settings['best']}>"
+        return f"<tribo.Study {where}: {settings['direction']}, {counted(settings['trials'], 'trial')}, best {settings['best']}>"
 
     @property
     def explanation(self) -> str:

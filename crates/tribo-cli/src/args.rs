@@ -53,6 +53,9 @@ pub(crate) enum Command {
         tribo init --from \"./sim --x={x:0..1} --y={y:1e-3..1:log} --n={n:1..9:int} --m={m:a,b,c}\"")]
     Init(commands::init::Options),
     /// Check the study file and run one real evaluation.
+    ///
+    /// In a study of SLURM or PBS the scheduler is asked whether it takes such jobs, and the evaluation runs only with --run,
+    /// on this machine.
     #[command(after_help = "Examples:\n  tribo check\n  tribo check wing.toml --no-run")]
     Check(commands::check::Options),
     /// Run a study, or go on with it.

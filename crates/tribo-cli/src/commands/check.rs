@@ -1,6 +1,9 @@
 //! `tribo check`: reads the study file and the templates of its decks, asks the scheduler, and runs one real evaluation at
 //! the middle of the space.
 //!
+//! A study of SLURM or PBS is checked on a login node, where a heavy evaluation is not welcome: there it is only run when
+//! `--run` asks for it, and it is said where it runs.
+//!
 //! The evaluation is made as in a study, by `tribo job` in a folder of its own, but in a store of its own that is removed
 //! when all is well. The journal of the study is not touched.
 
@@ -28,8 +31,11 @@ pub(crate) struct Options {
     #[command(flatten)]
     study: StudyPath,
     /// Only read the study file and the templates of its input decks.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "run")]
     no_run: bool,
+    /// Run one evaluation on this machine, also for a study of SLURM or PBS.
+    #[arg(long)]
+    run: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
@@ -60,7 +66,19 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if let On::Slurm(_) | On::Pbs(_) = run.on {
         let mut runner = place::runner(&layout, &study::id(&layout)?, run)?;
         runner.check()?;
-        output::note(&format!("{} accepts jobs of this study", runner.name()));
+        let name = runner.name();
+        output::note(&format!("{name} accepts jobs of this study"));
+        let study = output::named(&layout);
+        if !options.run {
+            output::note(&format!(
+                "no evaluation was tried, since this machine is not where jobs run; `tribo check --run{study}` tries one here, `tribo run{study}` starts the study"
+            ));
+            return Ok(OK);
+        }
+        output::note(&format!(
+            "the evaluation runs on this machine, {}, and not as a job of {name}",
+            job::host()
+        ));
     }
     if let On::Simulated(simulated) = &run.on {
         output::note(&format!("evaluations are simulated: {}", simulated.problem));

@@ -145,3 +145,20 @@ fn a_partition_that_does_not_exist_is_named() {
         done(output).code(3).says("nvalid partition").says("[run.slurm]");
     }
 }
+
+#[test]
+fn the_evaluation_of_a_cluster_runs_on_this_machine_only_when_asked() {
+    let folder = Folder::with(&slurm("batch"));
+    folder.script("bin/sbatch", "#!/bin/sh\nexit 0\n");
+    let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let check = |options: &[&str]| {
+        let arguments = ["check"].iter().chain(options);
+        done(folder.command(arguments).env("PATH", &path).output().unwrap()).code(0)
+    };
+    let asked =
+        check(&[]).says("slurm accepts jobs of this study").says("`tribo check --run` tries one here");
+    assert_eq!(asked.stdout, "", "no evaluation was run");
+    check(&["--run"]).says("runs on this machine").says("not as a job of slurm").prints("value 0.0\n");
+    let both = folder.tribo(["check", "--run", "--no-run"]);
+    both.code(2).says("cannot be used with");
+}

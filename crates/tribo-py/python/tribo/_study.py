@@ -171,6 +171,8 @@ class Study:
     def add(self, x: Any, value: float | None = None) -> Trial:
         """Makes a trial of a point that was chosen elsewhere: with a value one that was evaluated, without one that is
         pending. `x` is what `Trial.x` is. A strategy that does not model every coordinate refuses: an `ArgumentError`.
+        A float is kept as its place between the bounds, so it may come back changed in its last digit (an ulp of the
+        larger bound).
 
         >>> study = Study([(-5, 5)])
         >>> study.add([1.5], 2.25).state

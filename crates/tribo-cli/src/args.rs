@@ -46,6 +46,16 @@ impl StudyPath {
     }
 }
 
+/// Which study, shown to people or to programs.
+#[derive(Debug, Args)]
+pub(crate) struct Shown {
+    #[command(flatten)]
+    pub(crate) study: StudyPath,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Write a study file to begin with.
@@ -53,6 +63,9 @@ pub(crate) enum Command {
         tribo init --from \"./sim --x={x:0..1} --y={y:1e-3..1:log} --n={n:1..9:int} --m={m:a,b,c}\"")]
     Init(commands::init::Options),
     /// Check the study file and run one real evaluation.
+    ///
+    /// In a study of SLURM or PBS the scheduler is asked whether it takes such jobs, and the evaluation runs only with --run,
+    /// on this machine.
     #[command(after_help = "Examples:\n  tribo check\n  tribo check wing.toml --no-run")]
     Check(commands::check::Options),
     /// Run a study, or go on with it.
@@ -65,7 +78,7 @@ pub(crate) enum Command {
     Run(commands::run::Options),
     /// Show where a study stands, what fails and what to do.
     #[command(after_help = "Examples:\n  tribo status\n  tribo status wing.toml --json")]
-    Status(commands::status::Options),
+    Status(Shown),
     /// Show the best trials.
     #[command(after_help = "Examples:\n  tribo best\n  tribo best --top 5 --json")]
     Best(commands::best::Options),
@@ -75,7 +88,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  tribo inputs\n  tribo inputs wing.toml --json | jq -r '.active[].name'"
     )]
-    Inputs(commands::inputs::Options),
+    Inputs(Shown),
     /// List trials, or show one of them.
     #[command(after_help = "Examples:\n  tribo trials --failed\n  tribo trials --trial 17")]
     Trials(commands::trials::Options),

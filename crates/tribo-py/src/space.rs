@@ -41,7 +41,7 @@ pub(crate) fn to_point(space: &Space, columns: &[Bound<'_, PyAny>], place: &str)
     let (expected, found) = (space.parameters().len(), columns.len());
     if expected != found {
         return Err(error::argument(format!(
-            "{place} has {found} values, but the space has {expected} parameters"
+            "the length of {place} is {found}, but the number of parameters is {expected}"
         )));
     }
     let column = |(parameter, object): (&Parameter, &Bound<'_, PyAny>)| to_values(parameter, object, place);

@@ -166,7 +166,7 @@ def test_python_goes_on_with_what_the_program_made(program, tmp_path):
 @pytest.mark.parametrize(
     "make, error, words",
     [
-        (lambda path: tribo.Study.open(path / "none"), tribo.StoreError, ["none", "no such study file"]),
+        (lambda path: tribo.Study.open(path / "none"), tribo.StoreError, ["none", "there is no study here"]),
         (lambda path: tribo.Study.open(path), tribo.StoreError, ["study.toml"]),
         (lambda path: tribo.Study.create(path / "used", BOUNDS), tribo.StoreError, ["study.toml", "Study.open"]),
         (lambda path: tribo.Study.create(path, [(1, 0)]), tribo.ArgumentError, ["space[0].low"]),

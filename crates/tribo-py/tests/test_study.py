@@ -81,6 +81,14 @@ def test_states_and_best():
     assert "6 trials" in repr(study) and study.explanation.startswith("bo:")
 
 
+def test_one_is_not_written_as_many():
+    study = tribo.Study(BOUNDS, direction="maximize")
+    study.ask()
+    assert ", 1 trial, " in repr(study)
+    result = tribo.minimize(lambda x: x[0], bounds=BOUNDS, evaluations=1)
+    assert repr(result).endswith(", 1 evaluation)")
+
+
 def test_telling_twice():
     study = tribo.Study(BOUNDS, direction="maximize")
     first, second = study.ask(2)

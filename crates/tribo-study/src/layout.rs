@@ -14,6 +14,7 @@
 //! `study.toml` in a folder is what a command finds when it is given the folder. Paths inside the store are relative in
 //! all records, so a study can be moved.
 
+use crate::Error;
 use crate::tag::{AttemptId, Tag};
 use std::path::{Path, PathBuf};
 
@@ -94,6 +95,32 @@ impl Layout {
     pub fn requests(&self) -> PathBuf {
         self.store.join("requests")
     }
+
+    /// What to say where no study is: what was looked for, and what to do.
+    pub(crate) fn missing(&self) -> Error {
+        let (file, store) = (self.file.display(), self.store.display());
+        if self.file.is_file() {
+            let what = format!(
+                "this study has not begun: there is no store {store}; `tribo run {file}` begins it, `tribo ask {file}` if it is evaluated by hand"
+            );
+            return Error::Missing { path: self.file.clone(), what };
+        }
+        let kind = if self.file.extension().is_some() { "study file" } else { "study file or folder" };
+        let what = format!(
+            "there is no study here: neither this {kind} nor its store {store} exists; name the file or folder of your study, or make one with `tribo init{}`",
+            self.folder_to_make()
+        );
+        Error::Missing { path: self.file.clone(), what }
+    }
+
+    /// What `tribo init` is to be given, with a space before it; nothing where that is the current folder.
+    fn folder_to_make(&self) -> String {
+        let folder = match self.file.extension() {
+            None => &self.file,
+            Some(_) => self.folder(),
+        };
+        if folder == Path::new(".") { String::new() } else { format!(" {}", folder.display()) }
+    }
 }
 
 #[cfg(test)]
@@ -110,5 +137,32 @@ mod tests {
         assert_eq!(Layout::of(Path::new("wing.toml")).folder(), Path::new("."));
         let attempt = AttemptId { trial: 7, attempt: 2 };
         assert!(by_folder.attempt(attempt).ends_with("study.tribo/trials/000007/a2"));
+    }
+
+    #[test]
+    fn a_study_that_is_not_there_is_told_what_was_looked_for_and_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = |path: &Path| Layout::of(path).missing().to_string();
+        let at = |name: &str| folder.path().join(name);
+        let place = folder.path().display();
+        assert_eq!(
+            said(&at("wing")),
+            format!(
+                "{place}/wing: there is no study here: neither this study file or folder nor its store {place}/wing.tribo exists; \
+                 name the file or folder of your study, or make one with `tribo init {place}/wing`"
+            )
+        );
+        for path in [folder.path().to_owned(), at("study.toml"), at("study.tribo")] {
+            let said = said(&path);
+            assert!(said.starts_with(&format!("{place}/study.toml: there is no study here")), "{said}");
+            assert!(said.ends_with(&format!("`tribo init {place}`")), "{said}");
+        }
+        assert!(said(Path::new("./no-such.toml")).ends_with("`tribo init`"));
+        std::fs::write(at("study.toml"), "").unwrap();
+        let said = said(folder.path());
+        assert!(
+            said.contains(&format!("no store {place}/study.tribo; `tribo run {place}/study.toml`")),
+            "{said}"
+        );
     }
 }

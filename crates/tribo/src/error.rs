@@ -145,7 +145,7 @@ pub enum Error {
     )]
     NoPosterior,
     /// A test problem does not exist in this dimension.
-    #[error("the test problem {name} has no version with {dim} inputs; it needs {allowed}")]
+    #[error("the test problem {name} does not exist in dimension {dim}; it needs {allowed}")]
     ProblemDimension {
         /// Name of the problem.
         name: String,
@@ -175,7 +175,7 @@ pub enum RestoreFault {
         count: usize,
     },
     /// A list of numbers has the wrong length.
-    #[error("its {what} has {found} numbers and the study needs {expected}")]
+    #[error("the length of its {what} is {found} and the study needs {expected}")]
     Length {
         /// Which list.
         what: &'static str,
@@ -196,7 +196,7 @@ pub enum RestoreFault {
         value: f64,
     },
     /// It was decided on other results than are known now.
-    #[error("it was decided with {recorded} results known and {known} are")]
+    #[error("the number of results known when it was decided is {recorded}, and now {known}")]
     Results {
         /// Results there were.
         recorded: usize,
@@ -314,7 +314,7 @@ pub enum ParameterFault {
         found: &'static str,
     },
     /// The wrong number of values was given.
-    #[error("expected {expected} values, found {found}")]
+    #[error("the number of values is {found}; it must be {expected}")]
     WrongSize {
         /// Elements of the parameter.
         expected: usize,

@@ -30,7 +30,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         .collect();
     study.close("asked by hand")?;
     if suggestions.len() < options.n.get() {
-        output::note(&format!("{} of {} points: there are no more", suggestions.len(), options.n));
+        output::note(&format!("{} of {}: there are no more points", suggestions.len(), options.n));
     }
     output::print_json(&json!({ "version": 1, "trials": trials }))?;
     Ok(OK)

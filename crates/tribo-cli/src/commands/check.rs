@@ -1,4 +1,8 @@
-//! `tribo check`: reads the study file, asks the scheduler, and runs one real evaluation at the middle of the space.
+//! `tribo check`: reads the study file and the templates of its decks, asks the scheduler, and runs one real evaluation at
+//! the middle of the space.
+//!
+//! A study of SLURM or PBS is checked on a login node, where a heavy evaluation is not welcome: there it is only run when
+//! `--run` asks for it, and it is said where it runs.
 //!
 //! The evaluation is made as in a study, by `tribo job` in a folder of its own, but in a store of its own that is removed
 //! when all is well. The journal of the study is not touched.
@@ -7,11 +11,14 @@ use crate::args::StudyPath;
 use crate::failure::{EVALUATOR, Failure, OK, Outcome};
 use crate::{output, place, study};
 use clap::Args;
+use serde_json::{Map, Value};
 use std::fs;
 use std::process::{Command, Stdio};
 use tribo::space::UnitPoint;
 use tribo_study::config::{Budget, Config, On, Run};
+use tribo_study::job::params::Params;
 use tribo_study::job::{Answer, Kind};
+use tribo_study::layout::Layout;
 use tribo_study::point::to_json;
 use tribo_study::report::text;
 use tribo_study::{Error, job};
@@ -23,9 +30,12 @@ const TAIL: usize = 20;
 pub(crate) struct Options {
     #[command(flatten)]
     study: StudyPath,
-    /// Only read the study file.
-    #[arg(long)]
+    /// Only read the study file and the templates of its input decks.
+    #[arg(long, conflicts_with = "run")]
     no_run: bool,
+    /// Run one evaluation on this machine, also for a study of SLURM or PBS.
+    #[arg(long)]
+    run: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
@@ -44,29 +54,57 @@ pub(crate) fn run(options: &Options) -> Outcome {
         output::note("no [run] section: points are evaluated by hand, with `tribo ask` and `tribo tell`");
         return Ok(OK);
     };
+    let middle = config.space.decode(&UnitPoint::new(vec![0.5; config.space.dim()])?)?;
+    let params = to_json(&config.space, &middle);
+    if let Err(wrong) = check_files(&layout, run, &params) {
+        output::error(&wrong);
+        return Ok(EVALUATOR);
+    }
     if options.no_run {
         return Ok(OK);
     }
     if let On::Slurm(_) | On::Pbs(_) = run.on {
         let mut runner = place::runner(&layout, &study::id(&layout)?, run)?;
         runner.check()?;
-        output::note(&format!("{} accepts jobs of this study", runner.name()));
+        let name = runner.name();
+        output::note(&format!("{name} accepts jobs of this study"));
+        let study = output::named(&layout);
+        if !options.run {
+            output::note(&format!(
+                "no evaluation was tried, since this machine is not where jobs run; `tribo check --run{study}` tries one here, `tribo run{study}` starts the study"
+            ));
+            return Ok(OK);
+        }
+        output::note(&format!(
+            "the evaluation runs on this machine, {}, and not as a job of {name}",
+            job::host()
+        ));
     }
     if let On::Simulated(simulated) = &run.on {
         output::note(&format!("evaluations are simulated: {}", simulated.problem));
         return Ok(OK);
     }
-    evaluate(&layout, &config, run)
+    evaluate(&layout, &config, run, &params)
 }
 
-fn evaluate(layout: &tribo_study::layout::Layout, config: &Config, run: &Run) -> Outcome {
-    let middle = config.space.decode(&UnitPoint::new(vec![0.5; config.space.dim()])?)?;
-    let params = to_json(&config.space, &middle);
+/// Files to copy and link, and decks, with the same words as an evaluation would have.
+fn check_files(layout: &Layout, run: &Run, params: &Map<String, Value>) -> Result<(), String> {
+    let json = Value::Object(params.clone()).to_string();
+    let params = Params::read(json.as_bytes()).map_err(|error| error.to_string())?;
+    job::check_files(&run.evaluation, layout.folder(), &params)?;
+    let decks = run.evaluation.decks.len();
+    if decks > 0 {
+        output::note(&format!("{}: all names are known", text::count(decks, "input deck")));
+    }
+    Ok(())
+}
+
+fn evaluate(layout: &Layout, config: &Config, run: &Run, params: &Map<String, Value>) -> Outcome {
     output::note(&format!(
         "one evaluation at the middle of the space:\n{}",
-        output::point(&params).trim_end()
+        output::point(params).trim_end()
     ));
-    let trial = study::Scratch::new(layout, run, &params)?;
+    let trial = study::Scratch::new(layout, run, params)?;
     let program = place::program()?;
     let job = Command::new(&program).arg("job").arg("--dir").arg(&trial.dir).stdin(Stdio::null()).status();
     job.map_err(Error::io("cannot start", &program))?;
@@ -111,7 +149,8 @@ fn estimate(budget: &Budget, workers: usize, wall_s: f64) -> Option<String> {
     let machine = wall_s * evaluations as f64;
     let workers = workers.min(evaluations).max(1);
     Some(format!(
-        "{evaluations} evaluations like this are {} of machine time, {} with {}",
+        "{} like this: {} of machine time, {} with {}",
+        text::count(evaluations, "evaluation"),
         text::duration(machine),
         text::duration(machine / workers as f64),
         text::count(workers, "worker")

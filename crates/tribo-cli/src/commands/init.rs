@@ -74,9 +74,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         output::note(&format!("wrote {}", folder.join(name).display()));
     }
     let study = if folder == Path::new(".") { String::new() } else { format!(" {}", folder.display()) };
-    output::note(&format!(
-        "next: `tribo check{study}` tries one evaluation, `tribo run{study}` runs the study"
-    ));
+    output::note(&format!("next: `tribo check{study}` checks it, `tribo run{study}` runs the study"));
     Ok(OK)
 }
 

@@ -3,11 +3,10 @@
 //! Everything is the strategy's own insight, rebuilt from the journal; nothing is computed here. A study with few inputs,
 //! or with a strategy that does not look for them, names none, and the page says so.
 
-use crate::args::StudyPath;
+use crate::args::Shown;
 use crate::failure::{OK, Outcome};
 use crate::output;
 use crate::study;
-use clap::Args;
 use serde::Serialize;
 use std::fmt::Write;
 use tribo::strategy::{ActiveInput, Insight, Study, Verdict, looks_at_budget};
@@ -21,15 +20,6 @@ const SHOWN_INPUTS: usize = 20;
 /// Names that fit on one line of `tribo status`.
 const NAMES_ON_A_LINE: usize = 6;
 
-#[derive(Debug, Args)]
-pub(crate) struct Options {
-    #[command(flatten)]
-    study: StudyPath,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
-}
-
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Printed<'a> {
@@ -40,7 +30,7 @@ struct Printed<'a> {
     insight: &'a Insight,
 }
 
-pub(crate) fn run(options: &Options) -> Outcome {
+pub(crate) fn run(options: &Shown) -> Outcome {
     let reading = study::read(&options.study.layout())?;
     let study = reading.optimiser()?;
     let insight = study.insight();
@@ -90,7 +80,8 @@ fn write_page(page: &mut String, insight: &Insight, many: bool) -> std::fmt::Res
         )?,
     }
     if insight.n_idle > 0 {
-        writeln!(page, "idle      {} others, moved all at once without a change", insight.n_idle)?;
+        let idle = text::count(insight.n_idle, "other");
+        writeln!(page, "idle      {idle}, moved all at once without a change")?;
     }
     if let Some(sd) = insight.noise_sd {
         writeln!(page, "noise     a standard deviation of {sd:.1e}")?;

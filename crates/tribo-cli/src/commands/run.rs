@@ -157,7 +157,7 @@ fn ending(finish: &Finish, told: usize, study: &str) -> String {
         ),
         Finish::Cancelled => format!("cancelled after {trials}; `tribo run{study}` goes on"),
         Finish::Failures { .. } => format!(
-            "stopped: {finish}\n`tribo status{study}` groups the causes, `tribo check{study}` tries one evaluation; then `tribo run{study}` goes on"
+            "stopped: {finish}\n`tribo status{study}` groups the causes, `tribo check --run{study}` tries one evaluation; then `tribo run{study}` goes on"
         ),
     }
 }

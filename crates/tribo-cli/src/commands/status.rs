@@ -1,11 +1,10 @@
 //! `tribo status`: where a study stands, from the journal and without disturbing its driver.
 
 use super::inputs;
-use crate::args::StudyPath;
+use crate::args::Shown;
 use crate::failure::{OK, Outcome};
 use crate::output;
 use crate::study::{self, Reading};
-use clap::Args;
 use std::fmt::Write;
 use tribo_study::job::STDERR_FILE;
 use tribo_study::report::summary::{Phase, Summary, summary};
@@ -14,16 +13,7 @@ use tribo_study::report::text;
 /// Causes of failure that are shown.
 const SHOWN_CAUSES: usize = 5;
 
-#[derive(Debug, Args)]
-pub(crate) struct Options {
-    #[command(flatten)]
-    study: StudyPath,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
-}
-
-pub(crate) fn run(options: &Options) -> Outcome {
+pub(crate) fn run(options: &Shown) -> Outcome {
     let reading = study::read(&options.study.layout())?;
     let seen = reading.seen();
     let optimiser = reading.optimiser()?;
@@ -110,7 +100,7 @@ fn write_page(
         }
     }
     if summary.failures.len() > SHOWN_CAUSES {
-        writeln!(page, "  and {} other causes", summary.failures.len() - SHOWN_CAUSES)?;
+        writeln!(page, "  and {}", text::count(summary.failures.len() - SHOWN_CAUSES, "other cause"))?;
     }
     for (index, warning) in summary.warnings.iter().enumerate() {
         writeln!(page, "{}warning: {warning}", if index == 0 { "\n" } else { "" })?;

@@ -34,10 +34,17 @@ fn a_study_without_a_command_is_refused() {
 fn no_study_where_one_was_expected() {
     let folder = Folder::empty();
     folder.tribo(["run"]).code(2).says("tribo init");
-    folder.tribo(["status", "nowhere.toml"]).code(2).says("nowhere");
+    for command in ["status", "best", "trials", "export", "inputs", "check", "run", "ask"] {
+        folder
+            .tribo([command, "nowhere"])
+            .code(2)
+            .says("nowhere: there is no study here")
+            .says("nor its store nowhere.tribo")
+            .says("`tribo init nowhere`");
+    }
     folder.write("study.toml", SQUARE);
     for command in ["status", "best", "trials", "export"] {
-        folder.tribo([command]).code(2).says("there is no study here");
+        folder.tribo([command]).code(2).says("this study has not begun").says("`tribo run ./study.toml`");
     }
 }
 
@@ -137,4 +144,21 @@ fn a_partition_that_does_not_exist_is_named() {
         let output = folder.command([command]).env("PATH", &path).output().unwrap();
         done(output).code(3).says("nvalid partition").says("[run.slurm]");
     }
+}
+
+#[test]
+fn the_evaluation_of_a_cluster_runs_on_this_machine_only_when_asked() {
+    let folder = Folder::with(&slurm("batch"));
+    folder.script("bin/sbatch", "#!/bin/sh\nexit 0\n");
+    let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let check = |options: &[&str]| {
+        let arguments = ["check"].iter().chain(options);
+        done(folder.command(arguments).env("PATH", &path).output().unwrap()).code(0)
+    };
+    let asked =
+        check(&[]).says("slurm accepts jobs of this study").says("`tribo check --run` tries one here");
+    assert_eq!(asked.stdout, "", "no evaluation was run");
+    check(&["--run"]).says("runs on this machine").says("not as a job of slurm").prints("value 0.0\n");
+    let both = folder.tribo(["check", "--run", "--no-run"]);
+    both.code(2).says("cannot be used with");
 }

@@ -21,7 +21,7 @@ fn points_are_asked_for_and_told() {
     folder.tribo(["trials"]).code(0).prints("mesh collapsed").prints("infeasible");
     folder.tribo(["run"]).code(2).says("no section [run]");
     // Six evaluations are all there are.
-    let rest = folder.tribo(["ask", "-n", "9"]).code(0).says("3 of 9 points").json();
+    let rest = folder.tribo(["ask", "-n", "9"]).code(0).says("3 of 9: there are no more points").json();
     assert_eq!(rest["trials"].as_array().unwrap().len(), 3);
     folder.tribo(["ask"]).code(2).says("the budget of 6 evaluations is spent");
 }
@@ -40,7 +40,7 @@ fn telling_again_changes_nothing() {
 #[test]
 fn what_cannot_be_told_is_refused() {
     let folder = by_hand();
-    folder.tribo(["tell", "0", "1"]).code(2).says("there is no study here");
+    folder.tribo(["tell", "0", "1"]).code(2).says("this study has not begun");
     folder.tribo(["ask"]).code(0);
     for (words, part) in [
         (&["tell", "7", "1"][..], "there is no trial 7"),

@@ -52,6 +52,22 @@ fn programs_that_cannot_be_started_are_explained() {
 }
 
 #[test]
+fn templates_are_read_without_an_evaluation() {
+    let command = with_command(r#"["touch", "ran"]"#);
+    let deck = "\n[[run.deck]]\ntemplate = \"wing.in\"\nto = \"wing.dat\"\n";
+    let folder = Folder::with(&format!("{command}{deck}"));
+    let check = || folder.tribo(["check", "--no-run"]);
+    check().code(7).says("wing.in").says("No such file");
+    folder.write("wing.in", "span 3\nx {{y}}\n");
+    check().code(7).says("wing.in:2: \"y\" is not a parameter of the study").says("its parameters are x");
+    folder.write("wing.in", "span 3\nx {{x | %8.3f}}\n");
+    check().code(0).says("1 input deck: all names are known");
+    folder.write("study.toml", &format!("{command}copy = [\"mesh.dat\"]\n"));
+    check().code(7).says("mesh.dat does not exist");
+    assert!(!folder.has("study.check.tribo") && !folder.has("ran"), "nothing was run or written");
+}
+
+#[test]
 fn a_study_by_hand_needs_no_command() {
     let (head, _) = SQUARE.split_once("[run]").unwrap();
     Folder::with(head).tribo(["check"]).code(0).says("tribo ask");

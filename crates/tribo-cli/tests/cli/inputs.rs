@@ -37,7 +37,7 @@ fn evaluate(folder: &Folder, evaluations: usize) {
 #[test]
 fn the_inputs_that_matter_are_named() {
     let folder = Folder::with(WIDE);
-    folder.tribo(["inputs"]).code(2).says("there is no study here");
+    folder.tribo(["inputs"]).code(2).says("this study has not begun");
     evaluate(&folder, 3);
     folder.tribo(["inputs"]).code(0).prints("looking at 200 inputs").prints("none of 200 is named so far");
     let status = folder.tribo(["status"]).code(0);

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from tribo._arrays import Floats, points, values
 from tribo._core import ArgumentError, FittedGp
+from tribo._words import counted
 
 Kernel = Literal["matern12", "matern32", "matern52", "se"]
 Approximation = Literal["sor", "dtc", "fic", "pitc"]
@@ -287,7 +288,7 @@ class SparseGP:
         return None if searched is None else Training(*searched)
 
     def __repr__(self) -> str:
-        state = "not fitted" if self._fitted is None else f"{self._fitted.n_observations} results"
+        state = "not fitted" if self._fitted is None else counted(self._fitted.n_observations, "result")
         return f"SparseGP(kernel={self._kernel!r}, inducing={self._inducing}, {state})"
 
     def _known(self) -> FittedGp:

@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from tribo._words import counted
+
 
 @dataclass(frozen=True)
 class ActiveInput:
@@ -35,7 +37,7 @@ class Finding:
     """The same as data: `what` is its kind, the other keys are the numbers it was concluded from."""
 
     def __str__(self) -> str:
-        return f"after {self.results} results: {self.text}"
+        return f"after {counted(self.results, 'result')}: {self.text}"
 
 
 @dataclass(frozen=True)

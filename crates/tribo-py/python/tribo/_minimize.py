@@ -17,6 +17,7 @@ from tribo._core import ArgumentError
 from tribo._crew import Answer, Crew, EvaluationError, Executor, Here, check_pickle, describe, process_pool, size_of
 from tribo._progress import Progress
 from tribo._study import Study
+from tribo._words import counted
 
 if TYPE_CHECKING:
     from tribo._space import Space
@@ -46,7 +47,7 @@ class Result:
 
     def __repr__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"Result(value={self.value!r}, x={self.x!r}, {self.evaluations} evaluations{failed})"
+        return f"Result(value={self.value!r}, x={self.x!r}, {counted(self.evaluations, 'evaluation')}{failed})"
 
 
 def minimize(
@@ -268,12 +269,12 @@ class _Run:
         )
 
     def _nothing_measured(self) -> EvaluationError:
-        count = "one evaluation" if self._finished == 1 else f"{self._finished} evaluations"
         for trial in self._study.trials:
             if trial.state not in ("pending", "measured"):
                 reason = f" ({trial.reason})" if trial.reason else ""
                 first = f"the first, trial {trial.id} at x = {trial.x!r:.200}, was {trial.state}{reason}"
-                return EvaluationError(f"f: {self._name} gave no value in {count}; {first}", self._study)
+                tried = counted(self._finished, "evaluation")
+                return EvaluationError(f"f: {self._name} gave no value in {tried}; {first}", self._study)
         return EvaluationError(f"f: {self._name} was never evaluated", self._study)
 
 

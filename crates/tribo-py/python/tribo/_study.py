@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from tribo import _core
 from tribo._core import ArgumentError
 from tribo._space import BOUND_NAME, Space, _found, study_file
+from tribo._words import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -170,6 +171,8 @@ class Study:
     def add(self, x: Any, value: float | None = None) -> Trial:
         """Makes a trial of a point that was chosen elsewhere: with a value one that was evaluated, without one that is
         pending. `x` is what `Trial.x` is. A strategy that does not model every coordinate refuses: an `ArgumentError`.
+        A float is kept as its place between the bounds, so it may come back changed in its last digit (an ulp of the
+        larger bound).
 
         >>> study = Study([(-5, 5)])
         >>> study.add([1.5], 2.25).state
@@ -206,7 +209,7 @@ class Study:
     def __repr__(self) -> str:
         settings = self._core.settings()
         where = "in memory" if settings["path"] is None else settings["path"]
-        return f"<tribo.Study {where}: {settings['direction']}, {settings['trials']} trials, best {settings['best']}>"
+        return f"<tribo.Study {where}: {settings['direction']}, {counted(settings['trials'], 'trial')}, best {settings['best']}>"
 
     @property
     def explanation(self) -> str:

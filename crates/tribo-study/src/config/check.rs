@@ -73,7 +73,7 @@ fn wrong_value(key: &Key, kind: &Type, value: &Spanned<DeValue<'_>>, complaints:
                 complaints.push(Complaint::new(bad.span().start, unfit_element(key, bad.get_ref())));
             } else if !(*least..=*most).contains(&array.len()) {
                 let message =
-                    format!("`{}` has {} entries; it must be {}", key.name, array.len(), wanted(key));
+                    format!("the length of `{}` is {}; it must be {}", key.name, array.len(), wanted(key));
                 complaints.push(Complaint::new(at, message));
             }
         }

@@ -4,6 +4,7 @@ use super::notice::Notice;
 use super::sight::Sight;
 use super::{Driver, Interrupt};
 use crate::job::{JOB_VERSION, Kind, Spec};
+use crate::report::text::count;
 use crate::runner::{Attempt, Submission};
 use crate::store::record::Record;
 use crate::tag::{AttemptId, Tag};
@@ -177,8 +178,8 @@ impl Driver<'_> {
                 self.limits.cap = Some(self.sights.len().max(1));
                 self.limits.not_before = now + self.patience.poll_min;
                 self.warn(format!(
-                    "{scheduler} takes no more jobs ({reason}); going on with {} workers",
-                    self.sights.len().max(1)
+                    "{scheduler} takes no more jobs ({reason}); going on with {}",
+                    count(self.sights.len().max(1), "worker")
                 ));
             }
             Submission::Unavailable(reason) => {

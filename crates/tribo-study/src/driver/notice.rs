@@ -1,6 +1,7 @@
 //! What a driver tells whoever watches it: a closed list of events, and numbers for a progress bar.
 
 use crate::job::Kind;
+use crate::report::text::count;
 use crate::store::record::Verdict;
 use crate::tag::AttemptId;
 use serde::Serialize;
@@ -127,8 +128,11 @@ impl fmt::Display for Finish {
             Finish::Target => f.write_str("the target is reached"),
             Finish::Exhausted => f.write_str("there is no point left to try"),
             Finish::Detached { running: 0 } => f.write_str("interrupted"),
-            Finish::Detached { running } => write!(f, "interrupted with {running} evaluations under way"),
+            Finish::Detached { running } => {
+                write!(f, "interrupted with {} under way", count(*running, "evaluation"))
+            }
             Finish::Cancelled => f.write_str("cancelled"),
+            Finish::Failures { count: 1, reason } => write!(f, "an evaluation failed: {reason}"),
             Finish::Failures { count, reason } => {
                 write!(f, "{count} evaluations in a row failed, the last with: {reason}")
             }
@@ -148,4 +152,19 @@ pub struct Unobserved;
 
 impl Observer for Unobserved {
     fn notice(&mut self, _: &Notice) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_not_written_as_many() {
+        let failures = |count| Finish::Failures { count, reason: "no licence".to_owned() }.to_string();
+        assert_eq!(failures(1), "an evaluation failed: no licence");
+        assert_eq!(failures(2), "2 evaluations in a row failed, the last with: no licence");
+        let detached = |running| Finish::Detached { running }.to_string();
+        assert_eq!(detached(1), "interrupted with 1 evaluation under way");
+        assert_eq!(detached(2), "interrupted with 2 evaluations under way");
+    }
 }

@@ -28,7 +28,7 @@ mod watch;
 pub use claim::{Started, claim_as_driver};
 pub use heartbeat::HEARTBEAT_FILE;
 pub use identity::{Stamp, boot_id, host};
-pub use prepare::digest;
+pub use prepare::{check_files, digest};
 
 use crate::config::Evaluation;
 use crate::tag::{AttemptId, Tag};

@@ -12,7 +12,7 @@ use super::{
     Spec,
 };
 use super::{deck, heartbeat::HEARTBEAT_FILE};
-use crate::config::{Deck, ParamsFormat};
+use crate::config::{Deck, Evaluation, ParamsFormat};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::ErrorKind;
@@ -71,6 +71,19 @@ pub(super) fn prepare(spec: &Spec, dir: &Path, study: &Path) -> Result<(Params, 
     Ok((params, file))
 }
 
+/// Whether the files that an evaluation takes from the study folder are there, and its decks can be filled in with these
+/// parameters. Nothing is written.
+pub fn check_files(evaluation: &Evaluation, study: &Path, params: &Params) -> Result<(), String> {
+    let mut named = evaluation.copy.iter().chain(&evaluation.link).map(|path| study.join(path));
+    if let Some(path) = named.find(|path| !path.exists()) {
+        return Err(format!(
+            "{} does not exist; `copy` and `link` in [run] name files beside the study file",
+            path.display()
+        ));
+    }
+    evaluation.decks.iter().try_for_each(|deck| filled(deck, study, params).map(|_| ()))
+}
+
 /// Where a file of the study folder goes: under the same name, or its last part if it comes from elsewhere.
 fn place(dir: &Path, path: &Path) -> Result<PathBuf, String> {
     let inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
@@ -121,10 +134,15 @@ fn link(from: &Path, to: &Path) -> Result<(), String> {
 }
 
 fn render(deck: &Deck, dir: &Path, study: &Path, params: &Params) -> Result<(), String> {
+    let content = filled(deck, study, params)?;
+    write(&place(dir, &deck.to)?, &content)
+}
+
+fn filled(deck: &Deck, study: &Path, params: &Params) -> Result<Vec<u8>, String> {
     let template = study.join(&deck.template);
     let text = fs::read(&template)
         .map_err(|error| format!("the deck {} cannot be read: {error}", template.display()))?;
-    write(&place(dir, &deck.to)?, &deck::render(deck, &text, params)?)
+    deck::render(deck, &text, params)
 }
 
 /// Writes a file anew: what is there may be a link, and writing through it would change the study folder.

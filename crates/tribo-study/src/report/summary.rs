@@ -288,7 +288,7 @@ fn concerns(ledger: &Ledger, counts: &Counts, phase: &Phase, layout: &Layout, se
     let in_a_row = told.iter().rev().take_while(|measured| !**measured).count();
     if in_a_row >= FAILING && in_a_row == told.len() {
         concerns.push(format!(
-            "all {in_a_row} evaluations failed; see the causes and run `tribo check {study}`, which tries one evaluation"
+            "all {in_a_row} evaluations failed; see the causes and run `tribo check --run {study}`, which tries one evaluation"
         ));
     } else if in_a_row >= FAILING {
         concerns.push(format!(

@@ -147,7 +147,11 @@ impl Simulated {
         }
         match x.len() == self.problem.dim() {
             true => Ok(self.problem.evaluate(&x)),
-            false => Err(format!("{PARAMS_FILE} has {} inputs, not {}", x.len(), self.problem.dim())),
+            false => Err(format!(
+                "the number of inputs in {PARAMS_FILE} is {}, not {}",
+                x.len(),
+                self.problem.dim()
+            )),
         }
     }
 

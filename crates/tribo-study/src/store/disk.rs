@@ -240,7 +240,9 @@ fn noted(layout: &Layout, replay: journal::Replay) -> Result<(Ledger, Vec<String
 fn torn(whole: u64, length: u64, what: &str) -> Option<String> {
     let bytes = length - whole;
     (bytes > 0).then(|| {
-        format!("the journal ended in {bytes} bytes of an unfinished record, which {what}: nothing was done on its word")
+        format!(
+            "the unfinished record at the end of the journal, {bytes} B, {what}: nothing was done on its word"
+        )
     })
 }
 
@@ -297,10 +299,7 @@ fn refuse_existing(layout: &Layout) -> Result<()> {
 fn require_existing(layout: &Layout) -> Result<()> {
     match exists(layout)? {
         true => Ok(()),
-        false => Err(Error::Missing {
-            path: layout.store().to_owned(),
-            what: format!("there is no study here; `tribo run {}` makes it", layout.file().display()),
-        }),
+        false => Err(layout.missing()),
     }
 }
 

@@ -153,7 +153,7 @@ impl Journal {
 }
 
 fn changed(path: &Path, found: u64, expected: u64) -> Error {
-    let reason = format!("it has {found} bytes where {expected} were left: someone else changes it");
+    let reason = format!("its size is {found} B where {expected} B were left: someone else changes it");
     Error::io("cannot append to", path)(io::Error::other(reason))
 }
 

@@ -25,8 +25,7 @@ enum Written {
 pub fn request(layout: &Layout, request: &Request) -> Result<()> {
     let folder = layout.requests();
     if !folder.is_dir() {
-        let what = "there is no study here; `tribo run` makes one from its study file".to_owned();
-        return Err(Error::Missing { path: layout.store().to_owned(), what });
+        return Err(layout.missing());
     }
     let written = match *request {
         Request::Cancel(trial) => Written::Cancel { trial },

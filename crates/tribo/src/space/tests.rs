@@ -220,7 +220,7 @@ fn values_that_do_not_fit_are_refused_by_name() {
     let good = vec![Values::Float(vec![0.0, 1.0]), Values::Int(vec![3]), Values::Category(vec![1])];
     assert!(space.point(good.clone()).is_ok());
     let bad = [
-        (0, Values::Float(vec![0.0]), "parameter `x`: expected 2 values, found 1"),
+        (0, Values::Float(vec![0.0]), "parameter `x`: the number of values is 1; it must be 2"),
         (0, Values::Float(vec![0.0, f64::NAN]), "parameter `x`: element 1 is NaN; it must lie in [0, 1]"),
         (0, Values::Int(vec![0, 1]), "parameter `x`: expected float values, found int values"),
         (1, Values::Int(vec![4]), "parameter `i`: element 0 is 4; it must lie in [0, 3]"),

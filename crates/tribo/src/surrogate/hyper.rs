@@ -92,6 +92,20 @@ pub enum Prior {
 }
 
 impl Prior {
+    /// A scale, a shape and a rate must be positive: without that there is no density, and the search would follow NaN.
+    fn check(&self) -> Result<()> {
+        match *self {
+            Prior::LogNormal { location, scale } => {
+                check_magnitude("location of a log-normal prior", location)?;
+                check_positive("scale of a log-normal prior", scale)
+            }
+            Prior::Gamma { shape, rate } => {
+                check_positive("shape of a gamma prior", shape)?;
+                check_positive("rate of a gamma prior", rate)
+            }
+        }
+    }
+
     /// Log density of θ up to a constant, and its derivative in log θ.
     pub fn log_density(&self, log_theta: f64) -> (f64, f64) {
         match *self {
@@ -119,6 +133,10 @@ pub struct Priors {
 }
 
 impl Priors {
+    pub(super) fn check(&self) -> Result<()> {
+        [self.length_scale, self.signal_var, self.noise_var].iter().flatten().try_for_each(Prior::check)
+    }
+
     /// Sum of the log densities at the log-parameters; adds its gradient to `gradient`.
     pub fn add_log_density(&self, log: &[f64], gradient: &mut [f64]) -> f64 {
         let n_lengths = log.len() - 2;

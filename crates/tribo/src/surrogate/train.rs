@@ -259,6 +259,7 @@ impl<'a> Search<'a> {
         training: &'a Training,
         watch: &'a dyn Watch,
     ) -> Result<Search<'a>> {
+        training.priors.check()?;
         let SearchBox { low, high, start } = SearchBox::new(data, ard, &training.ranges)?;
         let mut starts: Vec<Vec<f64>> = Vec::new();
         for given in &training.starts {

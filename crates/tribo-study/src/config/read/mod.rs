@@ -12,6 +12,7 @@ use super::place::{Complaint, line_and_column};
 use super::view::View;
 use super::{Budget, Config, ConfigError, STUDY_VERSION};
 use crate::error::{Error, Result};
+use crate::layout::Layout;
 use std::path::Path;
 use toml::de::DeTable;
 use tribo::space::Direction;
@@ -26,10 +27,7 @@ impl Config {
             return Err(Error::Missing { path: path.to_owned(), what });
         }
         let bytes = std::fs::read(path).map_err(|source| match source.kind() {
-            std::io::ErrorKind::NotFound => {
-                let what = "there is no such study file; make one with `tribo init`".to_owned();
-                Error::Missing { path: path.to_owned(), what }
-            }
+            std::io::ErrorKind::NotFound => Layout::of(path).missing(),
             _ => Error::io("cannot read", path)(source),
         })?;
         match std::str::from_utf8(&bytes) {

@@ -91,7 +91,7 @@ fn embedding(view: &View<'_>, input_dim: usize) -> Result<embed::Kind, Complaint
     };
     if dim > input_dim {
         let message = format!(
-            "`model_dim` is {dim}, but the parameters have {input_dim} coordinates; write {input_dim} or less"
+            "`model_dim` is {dim}, more than the parameters have coordinates; write {input_dim} or less"
         );
         return Err(view.complaint("model_dim", message));
     }

@@ -88,7 +88,7 @@ fn parameters() {
     changed(
         "type = \"float\"\nlow = 0\nhigh = 1",
         "type = \"categorical\"\nchoices = «[\"a\"]",
-        &["1 entries", "2 at least"],
+        &["is 1;", "2 at least"],
     );
     changed(
         "type = \"float\"\nlow = 0\nhigh = 1",
@@ -149,7 +149,10 @@ fn strategies() {
     added("[strategy]\nname = \"paper\"\n«signs = true", &["here embedding = \"gaussian\", the default"]);
     added("[strategy]\nname = \"bo\"\n«delta = 0.5", &["acquisition = \"ucb\""]);
     added("[strategy]\nname = \"paper\"\ndelta = «1", &["above 0 and below 1"]);
-    added("[strategy]\nname = \"paper\"\nmodel_dim = «2", &["`model_dim` is 2", "1 coordinates"]);
+    added(
+        "[strategy]\nname = \"paper\"\nmodel_dim = «2",
+        &["`model_dim` is 2", "coordinates; write 1 or less"],
+    );
     added("[strategy]\nname = \"bo\"\nexploit = «0", &["both 0"]);
     added("[strategy]\nname = \"bo\"\nacquisition = «\"logei\"", &["did you mean \"log_ei\"?"]);
     added("[strategy]\nname = «\"bayes\"", &["\"auto\", \"bo\", \"paper\" or \"random\""]);
@@ -166,7 +169,7 @@ fn runs() {
     added("[«run.slurm]\ntime = \"1h\"", &["`command` is missing in [run]"]);
     added("[run]\n«comand = \"./f\"", &["did you mean `command`?"]);
     added("[run]\ncommand = «3", &["the whole number 3", "an array of texts, 1 at least, or a text"]);
-    added("[run]\ncommand = «[]", &["0 entries"]);
+    added("[run]\ncommand = «[]", &["is 0;"]);
     added("[run]\ncommand = «\"  \"", &["names no program"]);
     added("[run]\ncommand = [\"./f\", «1]", &["an entry of `command` is the whole number 1"]);
     added("[run]\ncommand = [«\"./f\\u0000\"]", &["command"]);
@@ -218,7 +221,7 @@ fn simulated_problems() {
     added(&format!("{run}problem = «\"hartman6\""), &["did you mean \"hartmann6\"?"]);
     added(&format!("{run}problem = «\"hartmann6\""), &["exactly 6"]);
     added(&format!("{run}problem = \"levy\"\nduration = «[\"2h\", \"1h\"]"), &["longer time first"]);
-    added(&format!("{run}problem = \"levy\"\nduration = «[\"2h\"]"), &["1 entries", "two durations"]);
+    added(&format!("{run}problem = \"levy\"\nduration = «[\"2h\"]"), &["is 1;", "two durations"]);
 }
 
 #[test]

@@ -41,7 +41,10 @@ fn where_there_is_no_study_a_command_says_how_to_make_one() {
         request(&layout, &Request::Stop).unwrap_err(),
     ];
     for error in errors {
-        assert!(matches!(error, Error::Missing { .. }) && error.to_string().contains("tribo run"), "{error}");
+        assert!(
+            matches!(error, Error::Missing { .. }) && error.to_string().contains("tribo init"),
+            "{error}"
+        );
     }
     assert_eq!(names(folder.path()), [""; 0], "asking leaves nothing behind");
 }
@@ -104,10 +107,10 @@ fn a_torn_tail_is_cut_with_a_note_by_a_driver_and_noted_by_a_reader() {
     drop(disk);
     let (ledger, notes) = read(&layout).unwrap();
     assert_eq!(ledger.next, 4);
-    assert!(notes[0].contains("17 bytes") && notes[0].contains("ignored"), "{notes:?}");
+    assert!(notes[0].contains("17 B") && notes[0].contains("ignored"), "{notes:?}");
     let (disk, ledger, notes) = Disk::open(&layout, false).unwrap();
     assert_eq!(ledger.next, 5);
-    assert!(notes[0].contains("17 bytes") && notes[0].contains("cut off"), "{notes:?}");
+    assert!(notes[0].contains("17 B") && notes[0].contains("cut off"), "{notes:?}");
     drop(disk);
     assert_eq!(read(&layout).unwrap(), (ledger, vec![]));
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::surrogate::Posterior;
+use crate::surrogate::hyper::Prior;
 use crate::surrogate::watch::Unwatched;
 use faer::Mat;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -128,10 +129,33 @@ fn a_fit_can_be_made_again_without_the_search() {
 fn priors_pull() {
     let (x, y) = data(30);
     let mut gp = exact();
-    gp.training.priors.noise_var =
-        Some(crate::surrogate::hyper::Prior::LogNormal { location: (0.2_f64).ln(), scale: 0.05 });
+    gp.training.priors.noise_var = Some(Prior::LogNormal { location: (0.2_f64).ln(), scale: 0.05 });
     let (pulled, _) = gp.fit(x.as_ref(), &y, &Unwatched).unwrap();
     assert!((pulled.hyperparameters().noise_var / 0.2).ln().abs() < 0.3);
+}
+
+#[test]
+fn a_prior_without_a_density_is_refused() {
+    let (x, y) = data(30);
+    for (prior, part, wrong) in [
+        (Prior::LogNormal { location: 0.0, scale: 0.0 }, "scale of a log-normal prior", 0.0),
+        (Prior::LogNormal { location: 0.0, scale: -1.0 }, "scale of a log-normal prior", -1.0),
+        (Prior::LogNormal { location: f64::NEG_INFINITY, scale: 1.0 }, "location", f64::NEG_INFINITY),
+        (Prior::Gamma { shape: 0.0, rate: 1.0 }, "shape of a gamma prior", 0.0),
+        (Prior::Gamma { shape: 1.0, rate: f64::INFINITY }, "rate of a gamma prior", f64::INFINITY),
+    ] {
+        for place in 0..3 {
+            let mut gp = exact();
+            let priors = &mut gp.training.priors;
+            *[&mut priors.length_scale, &mut priors.signal_var, &mut priors.noise_var][place] = Some(prior);
+            match gp.fit(x.as_ref(), &y, &Unwatched) {
+                Err(Error::OutOfRange { what, value, .. }) => {
+                    assert!(what.contains(part) && value == wrong, "{what} is {value}");
+                }
+                other => panic!("{prior:?} was taken: {other:?}"),
+            }
+        }
+    }
 }
 
 #[test]

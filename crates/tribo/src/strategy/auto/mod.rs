@@ -30,6 +30,7 @@ mod rest;
 mod round;
 mod rounds;
 mod scatter;
+mod slopes;
 mod start;
 
 pub use pick::looks_at_budget;
@@ -49,6 +50,7 @@ use points::Points;
 use rest::RestCheck;
 use round::{Round, Surroundings, Test};
 use scatter::Scatter;
+use slopes::Slope;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Evaluations between two rest checks.
@@ -77,6 +79,10 @@ pub(super) struct Auto {
     /// Results before this one are of another sum and stay out of the model.
     data_from: usize,
     named: Vec<ActiveInput>,
+    /// What small steps have shown, while the optimiser has few results.
+    slopes: Vec<Slope>,
+    /// Results of the optimiser.
+    n_searched: usize,
     bins: bool,
     /// The point that bins depart from.
     bin_base: TrialId,
@@ -198,6 +204,8 @@ impl Auto {
             lined: false,
             data_from: 0,
             named: vec![],
+            slopes: vec![],
+            n_searched: 0,
             bins: false,
             bin_base: start::CENTRE,
             whole: false,
@@ -459,7 +467,8 @@ impl Auto {
 
     fn answered(&mut self, id: TrialId, task: Task, value: Option<f64>) -> Result<()> {
         match task {
-            Task::Point | Task::Search => {}
+            Task::Point => {}
+            Task::Search => self.n_searched += usize::from(value.is_some()),
             Task::Start { pair } => self.start_told(id, pair, value),
             Task::Repeat(slot) => self.repeat_told(slot, value),
             Task::More => self.more_told(),
@@ -525,6 +534,7 @@ impl Auto {
                 live.arm.told(id.0, Some(value));
             }
         }
+        self.feed_slopes();
         let pending: Vec<(u64, bool)> = self.pending.iter().map(|(&id, p)| (id, p.in_model)).collect();
         for (id, in_model) in pending {
             if let Some(u) = self.live_coordinates(TrialId(id), in_model)

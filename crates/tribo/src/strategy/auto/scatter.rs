@@ -11,6 +11,7 @@
 
 use super::coded::CURVATURE;
 use super::round::{Found, MANY};
+use super::slopes::Slope;
 use super::start::{CENTRE, STEP};
 use super::{Auto, Phase, Task};
 use crate::error::Result;
@@ -103,13 +104,17 @@ impl Auto {
             scatter.n_read = scatter.rows.len();
             let rows: Vec<&[u64]> = scatter.rows.iter().map(|(words, _)| &words[..]).collect();
             let changes: Vec<f64> = scatter.rows.iter().map(|(_, value)| value - centre).collect();
-            let largest = changes.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-            let error = (7.0 * sigma).max(LENIENCE * CURVATURE * STEP.0 * largest);
+            let error = error_of(&changes, sigma);
             if let Some(slopes) = sparse(&rows, n, &changes, error) {
                 self.scatter = None;
                 let found = |&(place, answer): &(usize, f64)| Found { place, answer, threshold: error };
                 let found: Vec<Found> = slopes.iter().map(found).collect();
                 let inputs: Vec<usize> = slopes.iter().map(|slope| slope.0).collect();
+                let slope = |found: &Found| {
+                    let (input, slope) = (found.place, found.answer / STEP.0);
+                    Slope { input, base: CENTRE, value: centre, slope }
+                };
+                self.slopes = found.iter().map(slope).collect();
                 self.name(&found, STEP.0, &inputs);
                 self.phase = Phase::Optimise;
                 self.refresh_live()?;
@@ -131,6 +136,12 @@ impl Auto {
     }
 }
 
+/// What may stay unexplained of changes: noise, and the usual share of curvature.
+fn error_of(changes: &[f64], sigma: f64) -> f64 {
+    let size = (changes.iter().map(|change| change * change).sum::<f64>() / changes.len() as f64).sqrt();
+    (7.0 * sigma).max(LENIENCE * CURVATURE * STEP.0 * size)
+}
+
 /// The few inputs whose slopes explain all changes up to an error, with what each changes; none if there are no such.
 fn sparse(rows: &[&[u64]], n: usize, changes: &[f64], error: f64) -> Option<Vec<(usize, f64)>> {
     let part = |row: &[u64], input: usize| part(row[input / IN_WORD], input);
@@ -142,7 +153,8 @@ fn sparse(rows: &[&[u64]], n: usize, changes: &[f64], error: f64) -> Option<Vec<
     while let Some(k) = paths.first().map(|path| path.0.len())
         && 2 * k + SPARE <= rows.len()
     {
-        if let Some((inputs, _)) = paths.iter().find(|(_, left)| left.iter().all(|left| left.abs() <= error)) {
+        if let Some((inputs, _)) = paths.iter().find(|(_, left)| left.iter().all(|left| left.abs() <= error))
+        {
             let (slopes, _) = solve(inputs)?;
             return Some(inputs.iter().copied().zip(slopes).filter(|slope| slope.1.abs() > error).collect());
         }
@@ -160,7 +172,9 @@ fn sparse(rows: &[&[u64]], n: usize, changes: &[f64], error: f64) -> Option<Vec<
             for (_, input) in best {
                 let mut inputs = [&inputs[..], &[input]].concat();
                 inputs.sort_unstable();
-                if inputs.windows(2).any(|pair| pair[0] == pair[1]) || next.iter().any(|other| other.0 == inputs) {
+                if inputs.windows(2).any(|pair| pair[0] == pair[1])
+                    || next.iter().any(|other| other.0 == inputs)
+                {
                     continue;
                 }
                 if let Some((_, left)) = solve(&inputs) {
@@ -233,12 +247,16 @@ mod tests {
 
     #[test]
     fn few_probes_name_six_of_a_thousand() {
-        let slopes = [(17, 2.6e-4), (300, 1.9e-4), (301, -1.2e-4), (512, 8.8e-5), (800, -6.6e-5), (999, 7.0e-6)];
+        let slopes =
+            [(17, 2.6e-4), (300, 1.9e-4), (301, -1.2e-4), (512, 8.8e-5), (800, -6.6e-5), (999, 7.0e-6)];
         for seed in 0..10 {
             let (count, found) = read(1000, &slopes, 3e-7, seed);
             let named: Vec<usize> = found.iter().map(|slope| slope.0).collect();
             assert_eq!(named, slopes.map(|slope| slope.0), "seed {seed}");
-            assert!(found.iter().zip(slopes).all(|(a, b)| (a.1 - b.1).abs() < 6e-7), "seed {seed}: {found:?}");
+            assert!(
+                found.iter().zip(slopes).all(|(a, b)| (a.1 - b.1).abs() < 6e-7),
+                "seed {seed}: {found:?}"
+            );
             println!("seed {seed}: {count} probes");
             assert!(count <= 45, "seed {seed}: {count} probes");
         }
@@ -249,6 +267,29 @@ mod tests {
         let mut stream = Stream::new(5, "dense", 0);
         let slopes: Vec<(usize, f64)> = (0..200).map(|input| (input, stream.normal())).collect();
         assert_eq!(read(200, &slopes, 1e-3, 5), (MOST, vec![]));
+    }
+
+    #[test]
+    fn nothing_is_read_where_slopes_vanish() {
+        // The centre is the optimum of a bowl: changes are squares of moves, and no slopes explain them.
+        for seed in 0..8 {
+            let mut stream = Stream::new(seed, "bowl", 0);
+            let slope = [0.0, 1e-6, 3e-6, 1e-5][seed as usize % 4];
+            let (mut rows, mut changes) = (vec![], vec![]);
+            for count in 1..=MOST {
+                let key = stream.bits();
+                let moved = 1e-4 * part_at(key, 7);
+                changes.push(slope * moved + moved * moved);
+                rows.push(words(key, 1000));
+                if count % 8 != 0 {
+                    continue;
+                }
+                let views: Vec<&[u64]> = rows.iter().map(|row| &row[..]).collect();
+                let found = sparse(&views, 1000, &changes, error_of(&changes, 1e-16));
+                let named: Vec<usize> = found.iter().flatten().map(|slope| slope.0).collect();
+                assert!(found.is_none() || named == [7], "seed {seed}: {named:?} after {count} probes");
+            }
+        }
     }
 
     #[test]

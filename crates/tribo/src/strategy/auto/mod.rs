@@ -9,9 +9,13 @@
 //! ```
 //!
 //! - `start`: the centre, two corners, a Latin hypercube in all inputs, and one probe that shows the noise.
-//! - `screen`: coded moves of groups of inputs name the active ones, some five evaluations each, whatever D is.
+//! - `coded`: moves of groups of inputs with codes name the active ones, some five evaluations each, whatever D is;
+//!   `halving`: the same by significance, where steps have to be large; `scatter`: the same for a crowd of workers;
+//!   `rounds`: what follows from them.
 //! - `line`: all inputs answer alike, so they are moved together first.
-//! - `live`: a Gaussian process over the inputs named.
+//! - `live`: a Gaussian process over the inputs named, for a start with what `slopes` screening has seen.
+//! - `rest`: all other inputs move at once, and nothing should happen.
+//! - `bins`: too many inputs matter to name them.
 //!
 //! The machine changes by events alone, a trial asked, an outcome told; what it would propose next is a function of its
 //! state. So it is restored by running the events again: tests are cheap to repeat, and what is not, the model's

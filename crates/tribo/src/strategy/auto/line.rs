@@ -28,12 +28,12 @@ impl Auto {
             }
         }
         let line = Parabolas::new(points, slope, self.noise.scale);
-        self.line = Some(LineSearch { base, line });
+        self.line = Some(LineSearch { base, line, slope });
         self.line_on()
     }
 
     fn line_on(&mut self) -> Result<()> {
-        let Some(LineSearch { base, line }) = &mut self.line else { return Ok(()) };
+        let Some(LineSearch { base, line, .. }) = &mut self.line else { return Ok(()) };
         let base = *base;
         match line.next() {
             Some(shift) => {
@@ -54,11 +54,20 @@ impl Auto {
         }
     }
 
-    /// At the bottom: look for single inputs with moves that keep the sum.
+    /// At the bottom: look for single inputs with moves that keep the sum. A row that happens to lie lower than the bottom of
+    /// the centre's line is not at the bottom of its own.
     fn line_over(&mut self) -> Result<()> {
-        self.line = None;
-        self.data_from = self.results.len();
+        let over = self.line.take();
         let Some(best) = self.best.map(|at| self.results[at]) else { return self.go_dense() };
+        if let Some(LineSearch { base, slope, .. }) = over
+            && best.id != base
+            && !matches!(self.points.recipe(best.id), Some(Recipe::Line { .. } | Recipe::Low | Recipe::High))
+        {
+            let line = Parabolas::new(vec![(0.0, best.value)], slope, self.noise.scale);
+            self.line = Some(LineSearch { base: best.id, line, slope });
+            return self.line_on();
+        }
+        self.data_from = self.results.len();
         self.found(Fact::Line { value: best.value });
         if self.noise.noisy {
             return self.go_dense();

@@ -170,6 +170,8 @@ struct Pending {
 struct LineSearch {
     base: TrialId,
     line: Parabolas,
+    /// Slope where screening began.
+    slope: f64,
 }
 
 /// What is asked next.

@@ -8,7 +8,7 @@ use tribo::rng::Stream;
 use tribo::space::{Parameter, Point, Space, Values};
 
 /// Names of the problems, and what they are.
-pub const PROBLEMS: [(&str, &str); 18] = [
+pub const PROBLEMS: [(&str, &str); 19] = [
     ("hartmann6", "Hartmann's function of six inputs, at random places among idle ones."),
     ("branin", "Branin's function of two inputs, at random places among idle ones."),
     ("levy4", "Levy's function of four inputs, its optimum moved, at random places among idle ones."),
@@ -30,6 +30,10 @@ pub const PROBLEMS: [(&str, &str); 18] = [
         "The paper's ZDT3, each input moved by its own amount, its special input at a random place.",
     ),
     ("zdt3-offset", "zdt3-shifted with all inputs moved together as well."),
+    (
+        "hartmann6-jitter",
+        "hartmann6 with normal noise of 1e-4 of its depth, as of a solver that stops early.",
+    ),
     ("hartmann6-noise1", "hartmann6 with normal noise of 1 % of its depth."),
     ("hartmann6-noise10", "hartmann6 with normal noise of 10 % of its depth."),
     ("integers", "A bowl of three integers from 0 to 20, at random places among idle ones."),
@@ -118,6 +122,7 @@ pub fn instance(name: &str, dim: usize, seed: u64) -> Result<Instance> {
             let offset = 0.3 * (2.0 * Stream::new(seed, "offset", 0).uniform() - 1.0);
             of_sum(&name[..name.len() - 7], dim, seed, offset)?
         }
+        "hartmann6-jitter" => noisy(1e-4)?,
         "hartmann6-noise1" => noisy(0.01)?,
         "hartmann6-noise10" => noisy(0.1)?,
         "integers" => integers(dim, seed)?,

@@ -156,6 +156,8 @@ enum Task {
     Rest { moved: bool },
     /// A step along the line.
     Line(f64),
+    /// The base of round ... once more.
+    Still(usize),
     /// Noise at the bottom of the line, where the value is ...
     Bottom(f64),
     /// The optimiser's own.
@@ -482,6 +484,7 @@ impl Auto {
             Task::Test(number, test) => self.test_told(number, test, value),
             Task::Rest { moved } => self.rest_told(id, moved, value)?,
             Task::Line(t) => self.line_told(t, value)?,
+            Task::Still(number) => self.still_told(number, value),
             Task::Bottom(before) => self.bottom_told(before, value)?,
         }
         Ok(())

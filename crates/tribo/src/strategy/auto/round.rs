@@ -53,6 +53,8 @@ pub(super) struct Found {
 pub(super) enum State {
     /// Tests are under way or waiting.
     Going,
+    /// Are the answers noise? The base should be evaluated again.
+    Doubtful,
     /// All that can be told is told; weak groups may be left.
     Done,
     /// All groups answer alike, by their size: one direction of all inputs.

@@ -5,7 +5,7 @@ use super::halving::Halving;
 use super::points::{Moves, RoundMap};
 use super::round::{Found, Round, State, Test};
 use super::slopes::Slope;
-use super::start::LARGE_STEP;
+use super::start::{LARGE_STEP, NOTICED};
 use super::{ActiveInput, Auto, Evidence, Fact, Phase, Task};
 use crate::design::latin_hypercube;
 use crate::error::Result;
@@ -154,6 +154,11 @@ impl Auto {
         self.name_found();
         match state {
             State::Going => Ok(()),
+            State::Doubtful => {
+                let base = self.points.round(number).base;
+                self.push(Recipe::Jitter { base, balanced: false }, vec![], Task::Still(number));
+                Ok(())
+            }
             State::Done => self.round_done(number),
             State::Uniform => self.begin_line(number),
             State::Dense => {
@@ -161,6 +166,18 @@ impl Auto {
                 self.round = None;
                 self.go_dense()
             }
+        }
+    }
+
+    /// The base of a round was evaluated again: the round goes on, or the noise is measured anew.
+    pub(super) fn still_told(&mut self, number: usize, value: Option<f64>) {
+        let Some((current, Round::Coded(round))) = &self.round else { return };
+        let Some(value) = value.filter(|_| *current == number) else { return };
+        let sigma = (value - round.base_value).abs() / std::f64::consts::SQRT_2;
+        self.noise.sigma = self.noise.sigma.max(sigma);
+        if sigma > NOTICED * self.noise.scale && self.start.is_unrepeated() {
+            self.round = None;
+            self.measure_noise();
         }
     }
 

@@ -3,6 +3,7 @@
 //! The centre, the all-low and the all-high corner, ten rows of a Latin hypercube in *all* inputs (whatever inputs turn out
 //! to matter, the rows are a Latin hypercube in those), and the centre once more, moved by 1e-8. If the value moves by more
 //! than such a step explains, the function is noisy: the centre and the best point are repeated twice each to say how much.
+//! One pair can be alike by chance, so screening asks once more if no group of inputs is silent.
 //! With much noise, screening needs a base that stands out of it; without one, bins are searched until there is one.
 
 use super::{ActiveInput, Auto, Fact, Job, Measured, Phase, Task};
@@ -15,7 +16,7 @@ const ROWS: usize = 10;
 const MORE: usize = 30;
 const REPEATED: usize = 4;
 /// Noise, as a part of the spread of the values, above which it has to be measured, and above which steps are large.
-const NOTICED: f64 = 1e-5;
+pub(super) const NOTICED: f64 = 1e-5;
 const MUCH: f64 = 2e-3;
 /// Noise up to which tests with the smallest step count.
 const EARLY_NOISE: f64 = 1e-6;
@@ -43,6 +44,13 @@ pub(super) struct Start {
     more_left: usize,
     /// The middle of the first values.
     middle: f64,
+}
+
+impl Start {
+    /// Whether the noise is known from one pair of values only.
+    pub(super) fn is_unrepeated(&self) -> bool {
+        self.slots.is_empty()
+    }
 }
 
 /// A point that is evaluated again.
@@ -137,12 +145,18 @@ impl Auto {
         if self.noise.sigma <= NOTICED * self.noise.scale {
             return self.noise_known();
         }
+        self.measure_noise();
+        Ok(())
+    }
+
+    /// Repeats the centre and the best point before anything else.
+    pub(super) fn measure_noise(&mut self) {
         self.phase = Phase::Wait;
+        self.noise.step = 0.0;
         let best = self.best.map_or(CENTRE, |at| self.results[at].id);
         for point in [CENTRE, best] {
             self.repeat(point);
         }
-        Ok(())
     }
 
     /// The noise is known while probes from the centre are under way: they count if it does not drown them.

@@ -135,6 +135,7 @@ fn workers_part(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<String
         dim: 4,
         evaluations: 120,
         target: 0.05,
+        first_seed: 1,
         seeds: options.seeds,
         asynchronous_only: false,
         threads: options.threads,

@@ -48,9 +48,12 @@ pub struct Options {
     /// The regret whose time is reported.
     #[arg(long, default_value_t = 0.05)]
     pub target: f64,
-    /// Number of seeds: 1, 2, ...
+    /// Number of seeds, one after the other.
     #[arg(long, default_value_t = 20, value_parser = parse_positive)]
     pub seeds: usize,
+    /// The first seed.
+    #[arg(long, default_value_t = 1)]
+    pub first_seed: u64,
     /// Leave out the synchronous runs.
     #[arg(long)]
     pub asynchronous_only: bool,
@@ -136,7 +139,7 @@ pub fn measure(
     let mut plans = vec![];
     for &workers in &options.workers {
         for &mode in modes {
-            plans.extend((1..=options.seeds as u64).map(|seed| (workers, mode, seed)));
+            plans.extend((options.first_seed..).take(options.seeds).map(|seed| (workers, mode, seed)));
         }
     }
     let runs = side_by_side(plans.len(), usize::from(options.threads), |i| {
@@ -359,6 +362,7 @@ mod tests {
             evaluations,
             target: 0.05,
             seeds: 1,
+            first_seed: 1,
             asynchronous_only: false,
             threads: 1,
             out: None,

@@ -8,7 +8,7 @@ use super::ahead::Pending;
 use super::fitted::Fitted;
 use super::forecast::Forecast;
 use super::model::Model;
-use super::proposal::{For, Proposer};
+use super::proposal::{For, MANY_PENDING, Proposer};
 use super::results::Results;
 use super::searches::LocalSearches;
 use super::settings::{Design, Settings};
@@ -19,6 +19,12 @@ use crate::rng::Stream;
 use crate::surrogate::watch::Watch;
 use crate::trial::{Decision, Purpose, Trial};
 use std::collections::BTreeMap;
+
+/// Results for each coordinate that are few for a crowd of workers.
+const FEW_RESULTS: usize = 10;
+/// How far from the faces of the cube the design keeps when it goes on for a crowd of workers: a point at a face tells
+/// about half as much as one inside, and the crowd acts on few of them.
+const MARGIN: f64 = 0.1;
 
 /// One embedding and what is known in it. All points are in the unit cube of the embedding's box.
 pub(super) struct Arm {
@@ -33,6 +39,8 @@ pub(super) struct Arm {
     results: Results,
     /// Points without an outcome, by trial, which is the order they were asked in.
     pending: BTreeMap<u64, Pending>,
+    /// Points that were still pending when the last outcome was told.
+    n_beside: usize,
     searches: LocalSearches,
     forecast: Forecast,
 }
@@ -57,6 +65,7 @@ impl Arm {
             n_designed: 0,
             results: Results::default(),
             pending: BTreeMap::new(),
+            n_beside: 0,
             searches: LocalSearches::new(),
             forecast: Forecast::default(),
         })
@@ -89,15 +98,26 @@ impl Arm {
         let n = self.settings.n_initial(self.low.len());
         let known = self.results.len();
         // A model of a handful of points is no guide for a crowd of workers.
-        let crowded = known < 3 * self.low.len() && self.pending.len() > known;
+        let crowded = known < 3 * self.low.len() / 2 && self.pending.len() > known;
         self.n_designed < n || known < n.min(self.low.len() + 1).max(2) || crowded
+    }
+
+    /// Whether many workers act on few results. It changes with an outcome only, so that a fit is the same at any ask
+    /// after it.
+    fn is_crowded(&self) -> bool {
+        self.n_beside >= MANY_PENDING && self.results.len() < FEW_RESULTS * self.low.len()
     }
 
     /// The next point of the design.
     pub(super) fn design_point(&self, id: u64) -> Result<Vec<f64>> {
         let mut u = vec![0.0; self.low.len()];
         match self.settings.initial.design {
-            Design::Sobol => self.sobol.point(self.n_designed as u64, &mut u)?,
+            Design::Sobol => {
+                self.sobol.point(self.n_designed as u64, &mut u)?;
+                if self.n_designed >= self.settings.n_initial(self.low.len()) {
+                    u.iter_mut().for_each(|u| *u = MARGIN + (1.0 - 2.0 * MARGIN) * *u);
+                }
+            }
             Design::Uniform => {
                 let mut stream = Stream::new(self.seed, "uniform design", id);
                 u.iter_mut().for_each(|u| *u = stream.uniform());
@@ -113,9 +133,10 @@ impl Arm {
 
     /// Maximises the acquisition, or the variance.
     pub(super) fn propose(&mut self, trial: For, watch: &dyn Watch) -> Result<Proposal> {
+        let crowded = self.is_crowded();
         let (settings, results, searches, seed) = (&self.settings, &self.results, &self.searches, self.seed);
         let (model, ahead) =
-            self.forecast.prepare(settings, results, searches, &self.pending, seed, watch)?;
+            self.forecast.prepare(settings, results, searches, &self.pending, crowded, seed, watch)?;
         let n_pending = self.pending.len();
         let proposer = Proposer { settings, seed, results, searches, model, ahead, n_pending };
         let (u, ended) = proposer.propose(trial, watch)?;
@@ -127,7 +148,8 @@ impl Arm {
 
     /// The model of all results here.
     pub(super) fn model(&mut self, watch: &dyn Watch) -> Result<&Model> {
-        self.forecast.model(&self.settings, &self.results, &self.searches, self.seed, watch)
+        let crowded = self.is_crowded();
+        self.forecast.model(&self.settings, &self.results, &self.searches, crowded, self.seed, watch)
     }
 
     /// Takes note of a trial asked at `u`.
@@ -181,6 +203,7 @@ impl Arm {
     /// Takes note of an outcome: a value, or none.
     pub(super) fn told(&mut self, id: u64, value: Option<f64>) {
         let Some(Pending { u, search, is_added }) = self.pending.remove(&id) else { return };
+        self.n_beside = self.pending.len();
         match value {
             Some(value) => {
                 let is_own = is_added || search == self.searches.number();

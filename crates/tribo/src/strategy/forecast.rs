@@ -84,11 +84,12 @@ impl Forecast {
         results: &Results,
         searches: &LocalSearches,
         pending: &BTreeMap<u64, Pending>,
+        crowded: bool,
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<(&Model, &Ahead)> {
         let pending: Vec<&Pending> = pending.values().collect();
-        self.refresh(settings, results, searches, seed, watch)?;
+        self.refresh(settings, results, searches, crowded, seed, watch)?;
         let Some(model) = self.draft.as_ref().or(self.model.as_ref()) else {
             return Err(Error::Empty { what: "model of the embedding" });
         };
@@ -109,10 +110,11 @@ impl Forecast {
         settings: &Settings,
         results: &Results,
         searches: &LocalSearches,
+        crowded: bool,
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<&Model> {
-        self.refresh(settings, results, searches, seed, watch)?;
+        self.refresh(settings, results, searches, crowded, seed, watch)?;
         let model = self.draft.as_ref().or(self.model.as_ref());
         model.ok_or(Error::Empty { what: "model of the embedding" })
     }
@@ -123,6 +125,7 @@ impl Forecast {
         settings: &Settings,
         results: &Results,
         searches: &LocalSearches,
+        crowded: bool,
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<()> {
@@ -133,7 +136,8 @@ impl Forecast {
         if !self.update(settings, results, spacing, seed, watch)? {
             let (points, values) = (&results.points, &results.values);
             let last = self.fitted.as_ref();
-            self.draft = Some(Model::fit(settings, points, values, last, spacing, seed, watch)?);
+            let fit = Model::fit(settings, points, values, last, spacing, crowded, seed, watch)?;
+            self.draft = Some(fit);
         }
         Ok(())
     }

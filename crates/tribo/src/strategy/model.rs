@@ -47,7 +47,7 @@ impl Model {
         let x = matrix(&kept);
         let y: Vec<f64> = rows.iter().map(|&i| fitted.warp.apply(values[i])).collect();
         let posterior: Box<dyn Posterior> =
-            match process(settings, x.ncols(), y.len(), fitted.noise, None, seed) {
+            match process(settings, x.ncols(), y.len(), fitted.noise, false, None, seed) {
                 Gp::Exact(gp) => {
                     Box::new(ExactPosterior::new(&Data::new(x.as_ref(), &y)?, &fitted.hyper, gp.mean)?)
                 }
@@ -87,13 +87,14 @@ impl Model {
     }
 
     /// Fits hyper-parameters under each candidate warp, without noise and with, and keeps the most likely. Starts from
-    /// the last fit, if there is one.
+    /// the last fit, if there is one. `crowded`: many workers act on these few results.
     pub(super) fn fit(
         settings: &Settings,
         points: &[Vec<f64>],
         values: &[f64],
         last: Option<&Fitted>,
         spacing: f64,
+        crowded: bool,
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Model> {
@@ -118,7 +119,7 @@ impl Model {
         {
             let y: Vec<f64> = values.iter().map(|&value| warp.apply(value)).collect();
             let start = last.filter(|last| last.noise == noise).map(|last| &last.hyper);
-            let gp = process(settings, x.ncols(), y.len(), noise, start, seed);
+            let gp = process(settings, x.ncols(), y.len(), noise, crowded, start, seed);
             let (posterior, hyper, report) = gp.fit(&x, &y, watch)?;
             let handicap = if noise == Noise::None { 0.0 } else { NOISE_MUST_EXPLAIN };
             let evidence = (report.objective - handicap) * values.len() as f64 + warp.log_jacobian(&values);
@@ -175,6 +176,8 @@ impl Model {
     }
 }
 
+/// Length scales of a smooth guess, in units of √d.
+const SMOOTH: f64 = 0.3;
 /// Nats per result that a model with noise must be better by.
 const NOISE_MUST_EXPLAIN: f64 = 0.4;
 /// Results between two comparisons of the models without and with noise.
@@ -255,13 +258,14 @@ fn process(
     d: usize,
     n: usize,
     noise: Noise,
+    crowded: bool,
     last: Option<&Hyperparameters>,
     seed: u64,
 ) -> Gp {
     let surrogate = &settings.surrogate;
     let training = Training {
         ranges: ranges(noise),
-        priors: if surrogate.priors { priors(d) } else { Priors::default() },
+        priors: if surrogate.priors { priors(d, crowded) } else { Priors::default() },
         starts: starts(settings, d, noise, last),
         evaluations: 40,
         seed,
@@ -306,11 +310,15 @@ fn ranges(noise: Noise) -> Ranges {
 
 /// Weak priors, as normal laws of the logarithm: length scales around 0.9 √d, growing as distances do
 /// `[@hvarfner2024]`; the signal around one; the noise, if there is any, around a hundredth.
-fn priors(d: usize) -> Priors {
+///
+/// A crowd of workers acts on the same few results: a coordinate wrongly taken to be flat misleads all of them before the
+/// next result corrects it. For them length scales are held near the smooth guess of `starts`.
+fn priors(d: usize, crowded: bool) -> Priors {
     // A log-normal density of θ is a normal density of log θ whose centre lies scale² lower.
     let around = |centre: f64, scale: f64| Some(Prior::LogNormal { location: centre + scale * scale, scale });
+    let (centre, scale) = if crowded { (SMOOTH.ln(), 0.3) } else { (-0.1, 1.2) };
     Priors {
-        length_scale: around(0.5 * (d as f64).ln() - 0.1, 1.2),
+        length_scale: around(0.5 * (d as f64).ln() + centre, scale),
         signal_var: around(0.0, 1.5),
         noise_var: around(-4.6, 2.0),
     }
@@ -324,7 +332,7 @@ fn starts(
     last: Option<&Hyperparameters>,
 ) -> Vec<Hyperparameters> {
     let n_lengths = if settings.surrogate.ard { d } else { 1 };
-    let mut log = vec![(0.3 * (d as f64).sqrt()).ln(); n_lengths];
+    let mut log = vec![(SMOOTH * (d as f64).sqrt()).ln(); n_lengths];
     log.extend([0.0, if noise == Noise::None { 1e-8_f64 } else { 1e-2 }.ln()]);
     last.cloned().into_iter().chain([Hyperparameters::from_log(settings.surrogate.shape, &log)]).collect()
 }

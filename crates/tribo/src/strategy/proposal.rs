@@ -24,7 +24,7 @@ use faer::Mat;
 const PROMISE: f64 = 1e-4;
 /// Pending points from which the trust region is left aside: with 20 workers on Hartmann-4 the median regret after 100
 /// evaluations is 3e-2 inside it and 2e-5 without.
-const MANY_PENDING: usize = 8;
+pub(super) const MANY_PENDING: usize = 8;
 /// Results with which the maximiser does what it is set to: more with fewer, less with more.
 const USUAL_RESULTS: usize = 300;
 /// Points of the knowledge gradient's set besides the measured ones, and measured ones at most.

@@ -1,4 +1,9 @@
 //! Too many inputs matter to name them: all of them are searched, or common moves of bins of them.
+//!
+//! Under much noise bins also go beside named inputs. A base that hardly stands out lets inputs be missed, and may lie in a
+//! shallow basin where only some of them matter; searched alone, the named ones stay there. So each has a coordinate
+//! of its own, and the others share bins around the base, until a point is found that is worth another round. Hartmann-6
+//! with noise of 10 % after 200 evaluations, mean of 100 runs: -2.66, and -2.51 with the named inputs alone.
 
 use super::start::{BINS, CENTRE};
 use super::{Auto, Fact, Phase, Task};
@@ -9,8 +14,15 @@ use crate::trial::{Recipe, TrialId};
 
 /// Inputs up to which a dense problem is searched in all of them, above in bins.
 const WHOLE: usize = 100;
-/// First points of the bins.
+/// First points of the bins, and of bins beside inputs that are named.
 const BIN_POINTS: usize = 10;
+const BESIDE_POINTS: usize = 6;
+/// Inputs that are searched each for itself at most; the others share the bins that are left.
+const MOST_ALONE: usize = 10;
+/// Standard deviations by which the base of a round must stand out to be sure of what it has not named.
+const SURE: f64 = 12.0;
+/// Part of the budget after which the named inputs alone are searched.
+const EARLY: f64 = 0.85;
 
 impl Auto {
     /// Too many inputs matter: all of them if they are not too many, otherwise common moves of bins.
@@ -24,7 +36,6 @@ impl Auto {
         }
         self.found(Fact::Bins { count: BINS });
         self.bins = true;
-        self.points.make_bins(BINS);
         let best = self.best.map_or(CENTRE, |at| self.results[at].id);
         let base = match (self.lined, self.noise.noisy) {
             (true, _) => best,
@@ -32,6 +43,7 @@ impl Auto {
             (false, false) => CENTRE,
         };
         self.bin_base = base;
+        self.points.make_bins(BINS, base, vec![]);
         let mut stream = Stream::new(self.seed, "bin points", 0);
         let rows = latin_hypercube(BIN_POINTS, &[0.0; BINS], &[1.0; BINS], &mut stream)?;
         for row in 0..BIN_POINTS {
@@ -39,6 +51,60 @@ impl Auto {
             self.push(Recipe::Bins { base }, z, Task::Point);
         }
         self.refresh_live()
+    }
+
+    /// Whether the named inputs are searched together with bins of the others: if the base they were named from hardly
+    /// stands out of the noise, so that others may have been missed, and there is time left.
+    pub(super) fn wants_beside(&self, base: TrialId) -> bool {
+        let named = self.named_inputs();
+        let plain = self.points.width(&named) == named.len() && self.points.n_inputs() > WHOLE;
+        let unsure = self.noise.noisy && self.start.depth() < SURE * self.noise.sigma;
+        let early = self.results.len() as f64 <= EARLY * self.budget as f64;
+        plain && unsure && early && named.len() <= MOST_ALONE && !self.points.has_bins(base)
+    }
+
+    /// Searches the named inputs together with bins of all others, around the point they were named from.
+    pub(super) fn go_beside(&mut self, base: TrialId) -> Result<()> {
+        self.phase = Phase::Optimise;
+        self.live = None;
+        self.bins = true;
+        self.bin_base = base;
+        let named = self.named_inputs();
+        let home = self.points.of(base, &named);
+        self.points.make_bins(BINS, base, named);
+        self.found(Fact::Bins { count: BINS - home.len() });
+        let mut stream = Stream::new(self.seed, "bin points", self.n_live);
+        let rows = latin_hypercube(BESIDE_POINTS, &[0.0; BINS], &[1.0; BINS], &mut stream)?;
+        for row in 0..BESIDE_POINTS {
+            let z = (0..BINS).map(|k| home.get(k).copied().unwrap_or(rows[(row, k)])).collect();
+            self.push(Recipe::Bins { base }, z, Task::Point);
+        }
+        self.refresh_live()
+    }
+
+    /// Coordinates of a point in the space of the bins, if it is in it.
+    pub(super) fn bin_coordinates(&self, id: TrialId, in_model: bool) -> Option<Vec<f64>> {
+        let (base, alone) = (self.bin_base, self.points.alone(self.bin_base));
+        match self.points.recipe(id)? {
+            Recipe::Bins { base: other } if *other == base => return Some(self.points.z(id).to_vec()),
+            Recipe::Jitter { base: other, .. } if in_model => return self.bin_coordinates(*other, true),
+            _ => {}
+        }
+        if alone.is_empty() {
+            return self.common_shift(id).map(|shift| vec![0.5 + shift; BINS]);
+        }
+        let inside = match self.points.recipe(id)? {
+            // A test of one of the named inputs.
+            Recipe::Move { round, parts, .. } => {
+                let map = self.points.round(*round);
+                let mut moved = parts.iter().flat_map(|&(start, end)| start..end);
+                map.base == base && moved.all(|place| alone.contains(&(map.order[place] as usize)))
+            }
+            _ => id == base,
+        };
+        let mut z = inside.then(|| self.points.of(id, alone))?;
+        z.resize(BINS, 0.5);
+        Some(z)
     }
 
     /// How far a point is from the base of the bins, if all inputs moved alike.

@@ -248,6 +248,7 @@ impl Auto {
         let strength = |input: &ActiveInput| input.evidence.map_or(0.0, |evidence| evidence.effect.abs());
         active.sort_by(|a, b| strength(b).total_cmp(&strength(a)).then(a.input.cmp(&b.input)));
         let verdict = match (self.bins || self.whole, self.named.is_empty()) {
+            _ if self.is_beside() => Verdict::Open,
             (true, _) => Verdict::Dense,
             (false, false) if self.phase == Phase::Optimise => Verdict::Sparse,
             _ => Verdict::Open,
@@ -274,6 +275,11 @@ impl Auto {
         }
     }
 
+    /// Whether named inputs are searched together with bins of the others.
+    fn is_beside(&self) -> bool {
+        self.bins && !self.points.alone(self.bin_base).is_empty()
+    }
+
     fn doing(&self) -> String {
         let n = self.points.n_inputs();
         match self.phase {
@@ -283,6 +289,11 @@ impl Auto {
                 format!("screening: which of {n} inputs change the value? {} so far", self.named.len())
             }
             Phase::Line | Phase::Bottom => "all inputs act alike: searching along them together".to_owned(),
+            Phase::Optimise if self.is_beside() => {
+                let alone = self.points.alone(self.bin_base).len();
+                let shared = start::BINS - alone;
+                format!("searching in {alone} inputs that matter and {shared} bins of the others")
+            }
             Phase::Optimise if self.bins => {
                 format!("searching in {} bins of inputs: too many matter", start::BINS)
             }
@@ -448,11 +459,7 @@ impl Auto {
     fn live_coordinates(&self, id: TrialId, in_model: bool) -> Option<Vec<f64>> {
         match &self.live.as_ref()?.space {
             LiveSpace::Inputs(inputs) => in_model.then(|| self.points.of(id, inputs)),
-            LiveSpace::Bins(count) => match self.points.recipe(id)? {
-                Recipe::Bins { .. } => Some(self.points.z(id).to_vec()),
-                Recipe::Jitter { base, .. } if in_model => self.live_coordinates(*base, true),
-                _ => self.common_shift(id).map(|shift| vec![0.5 + shift; *count]),
-            },
+            LiveSpace::Bins(_) => self.bin_coordinates(id, in_model),
         }
     }
 

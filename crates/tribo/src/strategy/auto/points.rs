@@ -22,9 +22,17 @@ pub(super) struct Points {
     inputs: Option<Vec<Input>>,
     seed: u64,
     rounds: Vec<RoundMap>,
-    /// Bin of every input, once there are bins.
-    bins: Vec<u32>,
+    /// Bins by the point they depart from.
+    bins: BTreeMap<TrialId, Bins>,
     made: BTreeMap<u64, (Recipe, Vec<f64>)>,
+}
+
+/// Which inputs move together.
+struct Bins {
+    /// Bin of every input.
+    of: Vec<u32>,
+    /// Inputs that have a bin of their own, the first ones, in increasing order.
+    alone: Vec<usize>,
 }
 
 /// What a round of screening moves, and which way.
@@ -98,7 +106,14 @@ impl Points {
         let plain = space.n_inputs() == space.dim()
             && space.parameters().iter().all(|p| matches!(p.kind(), crate::space::Kind::Float { .. }));
         let inputs = (!plain).then(|| space.inputs().collect());
-        Points { space: space.clone(), inputs, seed, rounds: vec![], bins: vec![], made: BTreeMap::new() }
+        Points {
+            space: space.clone(),
+            inputs,
+            seed,
+            rounds: vec![],
+            bins: BTreeMap::new(),
+            made: BTreeMap::new(),
+        }
     }
 
     pub(super) fn n_inputs(&self) -> usize {
@@ -144,11 +159,30 @@ impl Points {
         self.rounds.len()
     }
 
-    /// Puts every input into one of `count` equal bins at random.
-    pub(super) fn make_bins(&mut self, count: usize) {
-        let mut bins: Vec<u32> = (0..self.n_inputs()).map(|input| (input % count) as u32).collect();
-        Stream::new(self.seed, "bins", 0).shuffle(&mut bins);
-        self.bins = bins;
+    /// Makes `count` bins around a point, unless it has some: one for each of the inputs that go alone, fewer than `count` and in increasing
+    /// order, and equal ones at random for all others.
+    pub(super) fn make_bins(&mut self, count: usize, base: TrialId, alone: Vec<usize>) {
+        if self.has_bins(base) {
+            return;
+        }
+        let shared = count - alone.len();
+        let mut of: Vec<u32> =
+            (0..self.n_inputs()).map(|input| (alone.len() + input % shared) as u32).collect();
+        Stream::new(self.seed, "bins", self.bins.len() as u64).shuffle(&mut of);
+        for (bin, &input) in alone.iter().enumerate() {
+            of[input] = bin as u32;
+        }
+        self.bins.insert(base, Bins { of, alone });
+    }
+
+    /// Whether bins depart from this point.
+    pub(super) fn has_bins(&self, base: TrialId) -> bool {
+        self.bins.contains_key(&base)
+    }
+
+    /// Inputs that have a bin of their own around this point.
+    pub(super) fn alone(&self, base: TrialId) -> &[usize] {
+        self.bins.get(&base).map_or(&[], |bins| &bins.alone)
     }
 
     /// Takes note of how a trial was made.
@@ -255,11 +289,15 @@ impl Points {
             }
             Recipe::Bins { base } => {
                 let mut out = self.of(*base, inputs);
+                let Some(bins) = self.bins.get(base) else { return out };
                 let mut at = 0;
                 for &input in inputs {
                     let width = self.span(input).1;
-                    let shift = z[self.bins[input] as usize] - 0.5;
-                    out[at..at + width].iter_mut().for_each(|u| *u = (*u + shift).clamp(0.0, 1.0));
+                    let bin = bins.of[input] as usize;
+                    for u in &mut out[at..at + width] {
+                        let shifted = (*u + z[bin] - 0.5).clamp(0.0, 1.0);
+                        *u = if bin < bins.alone.len() { z[bin] } else { shifted };
+                    }
                     at += width;
                 }
                 out

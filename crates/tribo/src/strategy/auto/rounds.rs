@@ -61,6 +61,7 @@ impl Auto {
             self.phase = Phase::Optimise;
             return self.refresh_live();
         }
+        self.start.screened = value.0;
         let number = self.points.n_rounds();
         Stream::new(self.seed, "round of screening", number as u64).shuffle(&mut order);
         let step = match moves {
@@ -216,6 +217,10 @@ impl Auto {
         if self.named.is_empty() {
             self.round = None;
             return self.go_dense();
+        }
+        let base = self.points.round(number).base;
+        if moves == Moves::Far && self.wants_beside(base) {
+            return self.go_beside(base);
         }
         self.bins = false;
         self.phase = Phase::Optimise;

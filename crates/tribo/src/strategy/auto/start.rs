@@ -4,7 +4,8 @@
 //! to matter, the rows are a Latin hypercube in those), and the centre once more, moved by 1e-8. If the value moves by more
 //! than such a step explains, the function is noisy: the centre and the best point are repeated twice each to say how much.
 //! One pair can be alike by chance, so screening asks once more if no group of inputs is silent.
-//! With much noise, screening needs a base that stands out of it; without one, bins are searched until there is one.
+//! With much noise, screening needs a base that stands out of it; without one, bins are searched until there is one, and
+//! a later round needs one that is better still.
 
 use super::{ActiveInput, Auto, Fact, Job, Measured, Phase, Task};
 use crate::error::Result;
@@ -26,6 +27,8 @@ pub(super) const LARGE_STEP: f64 = 0.45;
 /// Standard deviations by which a point must stand out to be screened from, first and after a part of the budget; after a
 /// larger part it is too late to screen.
 const STAND_OUT: [(f64, f64); 2] = [(0.45, 6.0), (0.7, 4.5)];
+/// Standard deviations by which a point must be better than the base of the last round for another.
+const DEEPER: f64 = 2.0;
 /// Bins of the dense fallback.
 pub(super) const BINS: usize = 16;
 /// The centre is the first trial of all.
@@ -44,13 +47,8 @@ pub(super) struct Start {
     more_left: usize,
     /// The middle of the first values.
     middle: f64,
-}
-
-impl Start {
-    /// Whether the noise is known from one pair of values only.
-    pub(super) fn is_unrepeated(&self) -> bool {
-        self.slots.is_empty()
-    }
+    /// Value at the base of the last round of screening.
+    pub(super) screened: f64,
 }
 
 /// A point that is evaluated again.
@@ -60,6 +58,18 @@ struct Slot {
     left: usize,
     /// Whether it was screened from.
     used: bool,
+}
+
+impl Start {
+    /// Whether the noise is known from one pair of values only.
+    pub(super) fn is_unrepeated(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// How far the base of the last round of screening is below the middle of the first values.
+    pub(super) fn depth(&self) -> f64 {
+        self.middle - self.screened
+    }
 }
 
 impl Slot {
@@ -285,12 +295,17 @@ impl Auto {
         let repeated = slots.filter(|slot| slot.values.len() == 2 && !slot.used);
         let Some(best) = repeated.min_by(|a, b| a.mean().total_cmp(&b.mean())) else { return Ok(false) };
         let (point, value, above) = (best.point, best.mean(), self.start.middle - best.mean());
-        if above <= needed {
+        let deeper = self.points.n_rounds() == 0 || value < self.start.screened - DEEPER * self.noise.sigma;
+        if above <= needed || !deeper {
             return Ok(false);
         }
         best.used = true;
         self.found(Fact::StandsOut { deviations: above / self.noise.sigma });
-        self.screen_from(point, (value, 2))?;
+        // Bins belong to the point they depart from: another round of bins needs another point, a repeat of it.
+        let is_repeat = |id: TrialId| matches!(self.points.recipe(id), Some(Recipe::Jitter { base, .. }) if *base == point);
+        let repeat = self.results.iter().map(|result| result.id).find(|&id| is_repeat(id));
+        let base = repeat.filter(|_| self.points.has_bins(point)).unwrap_or(point);
+        self.screen_from(base, (value, 2))?;
         Ok(true)
     }
 
@@ -308,6 +323,8 @@ impl Auto {
         let candidates = self.results.iter().filter(|result| !tried(result.id) && !is_repeat(result.id));
         if let Some(best) = candidates.min_by(|a, b| a.value.total_cmp(&b.value))
             && self.start.middle - best.value > needed
+            && (self.points.n_rounds() == 0
+                || best.value < self.start.screened - (1.0 + DEEPER) * self.noise.sigma)
         {
             self.repeat(best.id);
         }

@@ -62,6 +62,11 @@ impl Arm {
         })
     }
 
+    /// The first search begins in a small box.
+    pub(super) fn begin_near(&mut self) {
+        self.searches.begin_near();
+    }
+
     pub(super) fn embedding(&self) -> &Embedding {
         &self.embedding
     }

@@ -33,6 +33,11 @@ impl LocalSearches {
         LocalSearches { region: TrustRegion::new(), number: 0, own: BestFew::default(), optima: vec![] }
     }
 
+    /// The current search goes on in a small box.
+    pub(super) fn begin_near(&mut self) {
+        self.region = TrustRegion::near();
+    }
+
     /// Number of the current search.
     pub(super) fn number(&self) -> usize {
         self.number

@@ -9,12 +9,12 @@ use super::cancelled::CancelAt;
 use super::{numbers, space_of};
 use serde::{Deserialize, Serialize};
 use tribo::embed::Kind;
-use tribo::problems::{Problem, by_name, embed_active, rotate};
+use tribo::problems::{Problem, by_name, embed_active, rotate, shift};
 use tribo::rng::Stream;
 use tribo::space::{Direction, Values};
 use tribo::strategy::{InducingPoints, Process, Quota, Settings, Strategy, Study};
 use tribo::surrogate::sparse::{Approximation, Objective};
-use tribo::trial::{Outcome, Purpose, Trial, TrialId};
+use tribo::trial::{Outcome, Purpose, Recipe, Trial, TrialId};
 
 /// A line of the journal.
 #[derive(Serialize, Deserialize)]
@@ -141,6 +141,7 @@ fn cases() -> Vec<Case> {
     let case = |name, problem, strategy, trials, noise| Case { name, problem, strategy, trials, noise };
     let hidden = || embed_active(&by_name("hartmann6", 6).expect("a problem"), 200, 3).expect("a problem");
     let alike = || by_name("zdt2", 120).expect("a problem");
+    let everywhere = || shift(&by_name("levy", 150).expect("a problem"), 3, 0.5).expect("a problem");
     let rotated = || rotate(&hartmann(), 150, 3).expect("a problem");
     vec![
         case("random", branin(), Strategy::Random, 40, 0.0),
@@ -157,12 +158,15 @@ fn cases() -> Vec<Case> {
         case("auto, much noise", hidden(), Strategy::auto(), 90, 0.4),
         case("auto, all alike", alike(), Strategy::auto(), 90, 0.0),
         case("auto, dense", rotated(), Strategy::auto(), 90, 0.0),
+        case("auto, dense arms", everywhere(), Strategy::auto(), 210, 0.0),
     ]
 }
 
 #[test]
 fn a_restored_study_goes_on_with_the_same_bits() {
     let (mut n_fits, mut n_ended, mut n_updates, mut n_chosen, mut n_noisy, mut n_log) = (0, 0, 0, 0, 0, 0);
+    // Trials of arms that set all inputs of a dense function, after bins.
+    let mut n_whole = 0;
     for case in cases() {
         for seed in [1, 2, 3] {
             let records = traffic(&case, seed);
@@ -180,11 +184,14 @@ fn a_restored_study_goes_on_with_the_same_bits() {
                 n_ended += usize::from(decision.is_some_and(|decision| decision.ended.is_some()));
                 n_chosen += usize::from(fit.is_some_and(|fit| fit.chosen_at.is_some()));
                 n_noisy += usize::from(fit.is_some_and(|fit| fit.noisy));
+                let all = |set: &Vec<usize>| set.len() == case.problem.low().len();
+                n_whole +=
+                    usize::from(matches!(&trial.recipe, Some(Recipe::Set { inputs, .. }) if all(inputs)));
                 n_log += usize::from(fit.is_some_and(|fit| fit.log.is_some()));
             }
         }
     }
     // Everything a trial can carry has been there.
-    let seen = [n_fits, n_updates, n_ended, n_chosen, n_noisy, n_log];
+    let seen = [n_fits, n_updates, n_ended, n_chosen, n_noisy, n_log, n_whole];
     assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
 }

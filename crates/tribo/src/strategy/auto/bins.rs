@@ -1,44 +1,39 @@
-//! Too many inputs matter to name them: all of them are searched, or common moves of bins of them.
+//! Bins of inputs that move together: an arm of the dense fallback.
 
+use super::dense::Dense;
 use super::start::{BINS, CENTRE};
-use super::{Auto, Fact, Phase, Task};
+use super::{Auto, Task};
 use crate::design::latin_hypercube;
 use crate::error::Result;
 use crate::rng::Stream;
 use crate::trial::{Recipe, TrialId};
 
-/// Inputs up to which a dense problem is searched in all of them, above in bins.
-const WHOLE: usize = 100;
-/// First points of the bins.
+/// First points of the bins, and how far bins after the first move in them.
 const BIN_POINTS: usize = 10;
+const NEAR: f64 = 0.1;
 
 impl Auto {
-    /// Too many inputs matter: all of them if they are not too many, otherwise common moves of bins.
-    pub(super) fn go_dense(&mut self) -> Result<()> {
-        self.phase = Phase::Optimise;
-        self.live = None;
-        if self.points.n_inputs() <= WHOLE {
-            self.whole = true;
-            self.found(Fact::AllInputs);
-            return self.refresh_live();
-        }
-        self.found(Fact::Bins { count: BINS });
-        self.bins = true;
-        self.points.make_bins(BINS);
+    /// Draws bins, and queues first points in them: across the cube for the first bins, near the incumbent for later ones.
+    pub(super) fn begin_bins(&mut self) -> Result<()> {
         let best = self.best.map_or(CENTRE, |at| self.results[at].id);
-        let base = match (self.lined, self.noise.noisy) {
-            (true, _) => best,
-            (false, true) => self.best_repeated().unwrap_or(best),
-            (false, false) => CENTRE,
+        let is_later = self.dense.as_ref().is_some_and(Dense::is_later);
+        let (base, half) = match (is_later || self.lined, self.noise.noisy) {
+            (true, _) => (best, if is_later { NEAR } else { 0.5 }),
+            (false, true) => (self.best_repeated().unwrap_or(best), 0.5),
+            (false, false) => (CENTRE, 0.5),
         };
         self.bin_base = base;
-        let mut stream = Stream::new(self.seed, "bin points", 0);
-        let rows = latin_hypercube(BIN_POINTS, &[0.0; BINS], &[1.0; BINS], &mut stream)?;
+        self.bin_number = if self.dense.is_some() { self.points.n_bins() } else { 0 };
+        let number = self.bin_number;
+        self.points.make_bins(number, BINS);
+        let mut stream = Stream::new(self.seed, "bin points", number as u64);
+        let (low, high) = ([0.5 - half; BINS], [0.5 + half; BINS]);
+        let rows = latin_hypercube(BIN_POINTS, &low, &high, &mut stream)?;
         for row in 0..BIN_POINTS {
             let z = (0..BINS).map(|k| rows[(row, k)]).collect();
-            self.push(Recipe::Bins { base }, z, Task::Point);
+            self.push(Recipe::Bins { base, number }, z, Task::Point);
         }
-        self.refresh_live()
+        Ok(())
     }
 
     /// How far a point is from the base of the bins, if all inputs moved alike.

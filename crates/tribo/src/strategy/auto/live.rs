@@ -6,6 +6,7 @@
 
 use super::super::arm::Arm;
 use super::super::settings::Settings;
+use super::dense::WHOLE;
 use crate::embed::{Embedding, Kind};
 use crate::error::Result;
 
@@ -20,17 +21,23 @@ pub(super) struct Live {
 pub(super) enum LiveSpace {
     /// These inputs, in increasing order; the others as in the incumbent.
     Inputs(Vec<usize>),
-    /// Common moves of bins of inputs.
-    Bins(usize),
+    /// Common moves of so many bins of inputs, and which draw of them.
+    Bins { count: usize, number: usize },
 }
 
 impl Live {
-    /// An optimiser of `dim` coordinates; `number` counts those of the study.
-    pub(super) fn new(space: LiveSpace, dim: usize, seed: u64, number: u64) -> Result<Live> {
+    /// An optimiser of `dim` coordinates; `number` counts those of the study. One that is to look near the incumbent first
+    /// starts with a small trust region.
+    pub(super) fn new(space: LiveSpace, dim: usize, seed: u64, number: u64, is_near: bool) -> Result<Live> {
         let embedding = Embedding::new(Kind::Identity, dim, seed, number)?;
         // Bins have 16 length scales: fitted for every result up to 200, they took 15 s of a study's time instead of 3, and
         // led to no better point (rotated Hartmann-6 after 200 evaluations, 16 seeds: -3.273 and -3.270).
-        let settings = Settings { refit_always_until: 60, refit_growth: 1.1, ..Settings::bo() };
-        Ok(Live { space, arm: Arm::new(embedding, settings, seed, number)? })
+        let mut settings = Settings { refit_always_until: 60, refit_growth: 1.1, ..Settings::bo() };
+        settings.surrogate.ard = dim <= WHOLE;
+        let mut arm = Arm::new(embedding, settings, seed, number)?;
+        if is_near {
+            arm.begin_near();
+        }
+        Ok(Live { space, arm })
     }
 }

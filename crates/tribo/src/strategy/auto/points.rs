@@ -22,8 +22,8 @@ pub(super) struct Points {
     inputs: Option<Vec<Input>>,
     seed: u64,
     rounds: Vec<RoundMap>,
-    /// Bin of every input, once there are bins.
-    bins: Vec<u32>,
+    /// Bin of every input, for each time that bins were drawn.
+    bins: Vec<Vec<u32>>,
     made: BTreeMap<u64, (Recipe, Vec<f64>)>,
 }
 
@@ -144,11 +144,24 @@ impl Points {
         self.rounds.len()
     }
 
-    /// Puts every input into one of `count` equal bins at random.
-    pub(super) fn make_bins(&mut self, count: usize) {
+    /// How often bins were drawn.
+    pub(super) fn n_bins(&self) -> usize {
+        self.bins.len()
+    }
+
+    /// Puts every input into one of `count` equal bins at random, for draw `number`: one that there was, or the next.
+    pub(super) fn make_bins(&mut self, number: usize, count: usize) {
+        if number < self.bins.len() {
+            return;
+        }
         let mut bins: Vec<u32> = (0..self.n_inputs()).map(|input| (input % count) as u32).collect();
-        Stream::new(self.seed, "bins", 0).shuffle(&mut bins);
-        self.bins = bins;
+        Stream::new(self.seed, "bins", number as u64).shuffle(&mut bins);
+        self.bins.push(bins);
+    }
+
+    /// The last trial that was noted.
+    pub(super) fn last_id(&self) -> Option<u64> {
+        self.made.last_key_value().map(|(&id, _)| id)
     }
 
     /// Takes note of how a trial was made.
@@ -253,12 +266,12 @@ impl Points {
                 out.iter_mut().for_each(|u| *u = (*u + shift).clamp(0.0, 1.0));
                 out
             }
-            Recipe::Bins { base } => {
+            Recipe::Bins { base, number } => {
                 let mut out = self.of(*base, inputs);
-                let mut at = 0;
+                let (bins, mut at) = (&self.bins[*number], 0);
                 for &input in inputs {
                     let width = self.span(input).1;
-                    let shift = z[self.bins[input] as usize] - 0.5;
+                    let shift = z[bins[input] as usize] - 0.5;
                     out[at..at + width].iter_mut().for_each(|u| *u = (*u + shift).clamp(0.0, 1.0));
                     at += width;
                 }

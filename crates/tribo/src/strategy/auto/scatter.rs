@@ -142,7 +142,8 @@ fn sparse(rows: &[&[u64]], n: usize, changes: &[f64], error: f64) -> Option<Vec<
     while let Some(k) = paths.first().map(|path| path.0.len())
         && 2 * k + SPARE <= rows.len()
     {
-        if let Some((inputs, _)) = paths.iter().find(|(_, left)| left.iter().all(|left| left.abs() <= error)) {
+        if let Some((inputs, _)) = paths.iter().find(|(_, left)| left.iter().all(|left| left.abs() <= error))
+        {
             let (slopes, _) = solve(inputs)?;
             return Some(inputs.iter().copied().zip(slopes).filter(|slope| slope.1.abs() > error).collect());
         }
@@ -160,7 +161,9 @@ fn sparse(rows: &[&[u64]], n: usize, changes: &[f64], error: f64) -> Option<Vec<
             for (_, input) in best {
                 let mut inputs = [&inputs[..], &[input]].concat();
                 inputs.sort_unstable();
-                if inputs.windows(2).any(|pair| pair[0] == pair[1]) || next.iter().any(|other| other.0 == inputs) {
+                if inputs.windows(2).any(|pair| pair[0] == pair[1])
+                    || next.iter().any(|other| other.0 == inputs)
+                {
                     continue;
                 }
                 if let Some((_, left)) = solve(&inputs) {
@@ -233,12 +236,16 @@ mod tests {
 
     #[test]
     fn few_probes_name_six_of_a_thousand() {
-        let slopes = [(17, 2.6e-4), (300, 1.9e-4), (301, -1.2e-4), (512, 8.8e-5), (800, -6.6e-5), (999, 7.0e-6)];
+        let slopes =
+            [(17, 2.6e-4), (300, 1.9e-4), (301, -1.2e-4), (512, 8.8e-5), (800, -6.6e-5), (999, 7.0e-6)];
         for seed in 0..10 {
             let (count, found) = read(1000, &slopes, 3e-7, seed);
             let named: Vec<usize> = found.iter().map(|slope| slope.0).collect();
             assert_eq!(named, slopes.map(|slope| slope.0), "seed {seed}");
-            assert!(found.iter().zip(slopes).all(|(a, b)| (a.1 - b.1).abs() < 6e-7), "seed {seed}: {found:?}");
+            assert!(
+                found.iter().zip(slopes).all(|(a, b)| (a.1 - b.1).abs() < 6e-7),
+                "seed {seed}: {found:?}"
+            );
             println!("seed {seed}: {count} probes");
             assert!(count <= 45, "seed {seed}: {count} probes");
         }

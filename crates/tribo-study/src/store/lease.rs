@@ -20,13 +20,16 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// An owner this long silent may be taken for gone: six missed beats.
 pub const SILENCE: Duration = Duration::from_secs(60);
 
 /// Between two signs of life, in milliseconds.
 const BEAT_MS: u64 = 10_000;
+
+/// How long a lock may outlive its owner: a child that was just forked keeps it until it becomes its own program.
+const LEAVING: Duration = Duration::from_secs(5);
 
 /// Files of former epochs that stay, for people.
 const KEPT: u64 = 3;
@@ -159,6 +162,7 @@ impl Lease {
         let folder = layout.lease();
         files::make_private(&folder).map_err(Error::io("cannot create", &folder))?;
         let mut lock = None;
+        let end = Instant::now() + LEAVING;
         loop {
             let owner = Owner::find(layout, me)?;
             if let Some(owner) = &owner
@@ -167,7 +171,20 @@ impl Lease {
                 return Err(owner.locked(layout.store(), advice));
             }
             if lock.is_none() {
-                lock = Some(try_lock(&folder, layout.store(), owner.as_ref())?);
+                match try_lock(&folder, owner.as_ref())? {
+                    Lock::Held(file) => lock = Some(Some(file)),
+                    Lock::Without => lock = Some(None),
+                    Lock::Busy if Instant::now() < end => {
+                        std::thread::sleep(Duration::from_millis(10));
+                        continue;
+                    }
+                    Lock::Busy => {
+                        let advice =
+                            "another process is taking the study or leaving it: try again in a moment";
+                        let unknown = Owner { epoch: 0, process: None, standing: Standing::Alive };
+                        return Err(owner.unwrap_or(unknown).locked(layout.store(), advice.to_owned()));
+                    }
+                }
             }
             let epoch = owner.map_or(0, |owner| owner.epoch) + 1;
             let content = Content { process: me.clone(), released: false, beat: utc_ms };
@@ -303,28 +320,31 @@ fn silence(folder: &Path, file: &File) -> Result<Duration> {
     Ok(now.duration_since(written).unwrap_or_default())
 }
 
-/// The lock, or None where there are no locks. An error if another process has it.
-fn try_lock(folder: &Path, store: &Path, owner: Option<&Owner>) -> Result<Option<File>> {
+/// What came of asking for the lock.
+enum Lock {
+    Held(File),
+    /// The file system has none, or its server keeps that of a host which is gone.
+    Without,
+    /// Another process has it.
+    Busy,
+}
+
+fn try_lock(folder: &Path, owner: Option<&Owner>) -> Result<Lock> {
     let path = folder.join("lock");
     let mut options = OpenOptions::new();
     let file = options.create(true).append(true).mode(0o600).open(&path);
     let file = file.map_err(Error::io("cannot open", &path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::Error(_)) => Ok(None),
-        // The server may keep the lock of a host that is gone; the user has said so.
+    Ok(match file.try_lock() {
+        Ok(()) => Lock::Held(file),
+        Err(TryLockError::Error(_)) => Lock::Without,
+        // The user has said that the other host is gone.
         Err(TryLockError::WouldBlock)
             if owner.is_some_and(|owner| matches!(owner.standing, Standing::Elsewhere { .. })) =>
         {
-            Ok(None)
+            Lock::Without
         }
-        Err(TryLockError::WouldBlock) => {
-            let advice =
-                "another process is taking the study or leaving it: try again in a moment".to_owned();
-            let unknown = Owner { epoch: 0, process: None, standing: Standing::Alive };
-            Err(owner.unwrap_or(&unknown).locked(store, advice))
-        }
-    }
+        Err(TryLockError::WouldBlock) => Lock::Busy,
+    })
 }
 
 #[cfg(test)]

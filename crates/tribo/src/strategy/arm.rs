@@ -170,7 +170,7 @@ impl Arm {
             Purpose::Added | Purpose::Probe => self.forecast.look_again(),
         }
         if let Some(ended) = trial.decision.as_ref().and_then(|decision| decision.ended) {
-            self.searches.begin_next(ended, &self.results);
+            self.searches.begin_next(ended, &self.results, &u);
             self.forecast.begin_search();
         }
         let is_added = trial.purpose == Purpose::Added;

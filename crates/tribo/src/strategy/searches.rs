@@ -25,12 +25,20 @@ pub(super) struct LocalSearches {
     own: BestFew,
     /// Best points of the searches that are over.
     optima: Vec<Vec<f64>>,
+    /// Where later searches began.
+    starts: Vec<Vec<f64>>,
 }
 
 impl LocalSearches {
     /// The first search, in all of the cube.
     pub(super) fn new() -> LocalSearches {
-        LocalSearches { region: TrustRegion::new(), number: 0, own: BestFew::default(), optima: vec![] }
+        LocalSearches {
+            region: TrustRegion::new(),
+            number: 0,
+            own: BestFew::default(),
+            optima: vec![],
+            starts: vec![],
+        }
     }
 
     /// The current search goes on in a small box.
@@ -67,11 +75,12 @@ impl LocalSearches {
         self.own.enter(row, values);
     }
 
-    /// Ends the current search and begins the next.
-    pub(super) fn begin_next(&mut self, ended: Ended, results: &Results) {
+    /// Ends the current search and begins the next, at `start`.
+    pub(super) fn begin_next(&mut self, ended: Ended, results: &Results, start: &[f64]) {
         if let (Ended::AtOptimum, Some(best)) = (ended, self.own.first()) {
             self.optima.push(results.points[best].clone());
         }
+        self.starts.push(start.to_vec());
         self.number += 1;
         self.own.clear();
         self.region = TrustRegion::local();
@@ -88,7 +97,7 @@ impl LocalSearches {
     }
 
     /// Where the next search begins: lowest mean - κ sd among random points a length scale or more away from the optima
-    /// found, κ = 1, 2, 3 in turn. The search's own later starts, while the first is pending, differ by the hallucinated
+    /// found and from earlier starts, κ = 1, 2, 3 in turn. The search's own later starts, while the first is pending, differ by the hallucinated
     /// variance.
     pub(super) fn start(
         &self,
@@ -103,7 +112,8 @@ impl LocalSearches {
         let mut best = (f64::INFINITY, 0);
         for i in 0..START_POINTS {
             let point: Vec<f64> = (0..d).map(|k| points[(i, k)]).collect();
-            let far = self.optima.iter().all(|other| model.distance(&point, other) > 1.0);
+            let mut known = self.optima.iter().chain(&self.starts);
+            let far = known.all(|other| model.distance(&point, other) > 1.0);
             let bound = prediction.mean[i] - kappa * prediction.var[i].sqrt();
             if far && bound < best.0 {
                 best = (bound, i);

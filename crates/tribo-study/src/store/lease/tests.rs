@@ -141,6 +141,24 @@ fn a_held_lock_keeps_others_out_though_the_owner_seems_dead() {
 }
 
 #[test]
+fn a_lock_that_outlives_its_owner_for_a_moment_is_waited_for() {
+    let (_folder, layout) = store();
+    // A driver killed while it started a program: the child has the lock until it is that program.
+    let mut gone = Lease::acquire(&layout, &dead(), false, 0).unwrap();
+    let lock = gone.lock.take().unwrap();
+    let freed = Duration::from_millis(200);
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(freed);
+            drop(lock);
+        });
+        assert_eq!(Lease::acquire(&layout, &me(), false, 0).unwrap().epoch(), 2);
+    });
+    assert!(began.elapsed() >= freed);
+}
+
+#[test]
 fn only_the_last_few_epochs_leave_files() {
     let (_folder, layout) = store();
     for _ in 0..9 {

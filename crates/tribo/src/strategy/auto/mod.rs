@@ -9,9 +9,13 @@
 //! ```
 //!
 //! - `start`: the centre, two corners, a Latin hypercube in all inputs, and one probe that shows the noise.
-//! - `screen`: coded moves of groups of inputs name the active ones, some five evaluations each, whatever D is.
+//! - `coded`: moves of groups of inputs with codes name the active ones, some five evaluations each, whatever D is;
+//!   `halving`: the same by significance, where steps have to be large; `scatter`: the same for a crowd of workers;
+//!   `rounds`: what follows from them.
 //! - `line`: all inputs answer alike, so they are moved together first.
-//! - `live`: a Gaussian process over the inputs named.
+//! - `live`: a Gaussian process over the inputs named, for a start with what `slopes` screening has seen.
+//! - `rest`: all other inputs move at once, and nothing should happen.
+//! - `bins`: too many inputs matter to name them.
 //!
 //! The machine changes by events alone, a trial asked, an outcome told; what it would propose next is a function of its
 //! state. So it is restored by running the events again: tests are cheap to repeat, and what is not, the model's
@@ -32,6 +36,7 @@ mod rest;
 mod round;
 mod rounds;
 mod scatter;
+mod slopes;
 mod start;
 
 pub use pick::looks_at_budget;
@@ -53,6 +58,7 @@ use points::Points;
 use rest::RestCheck;
 use round::{Round, Surroundings, Test};
 use scatter::Scatter;
+use slopes::Slope;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Evaluations between two rest checks.
@@ -81,6 +87,10 @@ pub(super) struct Auto {
     /// Results before this one are of another sum and stay out of the model.
     data_from: usize,
     named: Vec<ActiveInput>,
+    /// What small steps have shown, while the optimiser has few results.
+    slopes: Vec<Slope>,
+    /// Results of the optimiser.
+    n_searched: usize,
     bins: bool,
     /// The point that bins depart from, and which draw they are.
     bin_base: TrialId,
@@ -206,6 +216,8 @@ impl Auto {
             lined: false,
             data_from: 0,
             named: vec![],
+            slopes: vec![],
+            n_searched: 0,
             bins: false,
             bin_base: start::CENTRE,
             bin_number: 0,
@@ -502,7 +514,8 @@ impl Auto {
 
     fn answered(&mut self, id: TrialId, task: Task, value: Option<f64>) -> Result<()> {
         match task {
-            Task::Point | Task::Search => {}
+            Task::Point => {}
+            Task::Search => self.n_searched += usize::from(value.is_some()),
             Task::Start { pair } => self.start_told(id, pair, value),
             Task::Repeat(slot) => self.repeat_told(slot, value),
             Task::More => self.more_told(),
@@ -572,6 +585,7 @@ impl Auto {
                 live.arm.told(id.0, Some(value));
             }
         }
+        self.feed_slopes();
         let pending: Vec<(u64, bool)> = self.pending.iter().map(|(&id, p)| (id, p.in_model)).collect();
         for (id, in_model) in pending {
             if let Some(u) = self.live_coordinates(TrialId(id), in_model)

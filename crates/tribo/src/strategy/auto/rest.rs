@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::trial::{Recipe, TrialId};
 
 /// Changes up to so many standard deviations mean nothing: of one value, and with much noise of the means.
-const DEVIATIONS: (f64, f64) = (10.0, 4.9);
+const DEVIATIONS: (f64, f64) = (10.0, 3.7);
 /// Changes up to this part of the spread of the values mean nothing.
 const NOTHING: f64 = 1e-6;
 

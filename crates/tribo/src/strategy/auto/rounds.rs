@@ -4,6 +4,7 @@ use super::coded::Coded;
 use super::halving::Halving;
 use super::points::{Moves, RoundMap};
 use super::round::{Found, Round, State, Test};
+use super::slopes::Slope;
 use super::start::LARGE_STEP;
 use super::{ActiveInput, Auto, Evidence, Fact, Phase, Task};
 use crate::design::latin_hypercube;
@@ -106,6 +107,7 @@ impl Auto {
                     round.look_closer();
                 }
                 self.name_found();
+                self.drop_slopes()?;
                 self.seek()?;
             }
         }
@@ -118,6 +120,16 @@ impl Auto {
         let (found, step, number) = (round.found(), round.step(), *number);
         let order: Vec<usize> =
             found.iter().map(|found| self.points.round(number).order[found.place] as usize).collect();
+        if let Round::Coded(round) = round
+            && self.n_searched == 0
+        {
+            let (base, value) = (self.points.round(number).base, round.base_value);
+            for (found, &input) in found.iter().zip(&order) {
+                let up = self.points.of(base, &[input])[0] + step <= 1.0;
+                let slope = found.answer / if up { step } else { -step };
+                self.slopes.push(Slope { input, base, value, slope });
+            }
+        }
         self.name(&found, step, &order);
     }
 

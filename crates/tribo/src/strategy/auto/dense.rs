@@ -10,6 +10,10 @@
 //! those that had no turn yet, in the order above, then the one that gained most per evaluation in its last turn, the one
 //! that just gave up aside. Bins are drawn anew each time, so that other inputs move together.
 //!
+//! A search in the first bins that stalls gives way to another one elsewhere in them (`searches`), since functions of many
+//! inputs have many valleys; in the last 48 evaluations to the best one so far. Bins that have gained something do not give up
+//! before the search under way stalls.
+//!
 //! Improvements are judged as those of local searches are: by more than a thousandth of what separates the lowest value
 //! from the middle one. Above 2,000 coordinates, which arms of all inputs would write into every record, there are bins
 //! alone, one draw after the other. With much noise an improvement may be luck, and the first arm stays.
@@ -27,6 +31,9 @@ pub(super) const WHOLE: usize = 100;
 const WRITTEN: usize = 2_000;
 /// Results without an improvement after which an arm gives up.
 const PATIENCE: usize = 60;
+/// Evaluations at the end of the budget in which no search of bins begins, since it would not come far, and the best one goes
+/// on: twice what a search may be idle.
+const LAST: usize = 48;
 /// Part of middle - lowest that is an improvement.
 const WORTHWHILE: f64 = 1e-3;
 
@@ -97,6 +104,10 @@ impl Auto {
         }
     }
 
+    fn is_later_arm(&self) -> bool {
+        self.dense.as_ref().is_some_and(Dense::is_later)
+    }
+
     fn begin_turn(&mut self, arm: DenseArm) {
         let mut values: Vec<f64> =
             self.results.iter().filter(|result| result.in_model).map(|result| result.value).collect();
@@ -154,9 +165,19 @@ impl Auto {
         {
             (dense.improved, dense.n_idle) = (value, 0);
         }
+        let has_gained = dense.improved < dense.first;
         let converged = dense.evolution.as_ref().is_some_and(Evolution::is_over);
-        if converged || dense.n_idle >= PATIENCE {
+        let is_idle = dense.n_idle >= PATIENCE;
+        let has_stalled = self.live.as_ref().is_some_and(|live| live.arm.has_stalled());
+        let goes_on = self.bins && has_gained && !has_stalled && !self.is_later_arm();
+        if converged || (is_idle && !goes_on) {
             return self.next_arm();
+        }
+        if has_stalled
+            && self.points.n_made() + LAST > self.budget
+            && let Some(live) = &mut self.live
+        {
+            live.arm.resume();
         }
         Ok(())
     }

@@ -27,8 +27,15 @@ pub(super) enum LiveSpace {
 
 impl Live {
     /// An optimiser of `dim` coordinates; `number` counts those of the study. One that is to look near the incumbent first
-    /// starts with a small trust region.
-    pub(super) fn new(space: LiveSpace, dim: usize, seed: u64, number: u64, is_near: bool) -> Result<Live> {
+    /// starts with a small trust region. Searches in the first bins of a dense function give way to others.
+    pub(super) fn new(
+        space: LiveSpace,
+        dim: usize,
+        seed: u64,
+        number: u64,
+        is_near: bool,
+        is_dense: bool,
+    ) -> Result<Live> {
         let embedding = Embedding::new(Kind::Identity, dim, seed, number)?;
         // Bins have 16 length scales: fitted for every result up to 200, they took 15 s of a study's time instead of 3, and
         // led to no better point (rotated Hartmann-6 after 200 evaluations, 16 seeds: -3.273 and -3.270).
@@ -38,9 +45,16 @@ impl Live {
         let mut settings =
             Settings { refit_always_until: 60, refit_growth: 1.1, trust_region, ..Settings::bo() };
         settings.surrogate.ard = dim <= WHOLE;
+        if is_dense {
+            // The first points come from outside. While the arm waited for a design of its own, no result was judged, and
+            // the trust region of bins never changed its size.
+            settings.initial.count = Some(1);
+        }
         let mut arm = Arm::new(embedding, settings, seed, number)?;
         if is_near {
             arm.begin_near();
+        } else if is_dense && matches!(space, LiveSpace::Bins { .. }) {
+            arm.give_way();
         }
         Ok(Live { space, arm })
     }

@@ -567,7 +567,7 @@ impl Auto {
             LiveSpace::Inputs(inputs) => self.points.width(inputs),
         };
         let is_near = self.dense.as_ref().is_some_and(Dense::is_later);
-        self.live = Some(Live::new(space, dim, self.seed, self.n_live, is_near)?);
+        self.live = Some(Live::new(space, dim, self.seed, self.n_live, is_near, self.dense.is_some())?);
         self.n_live += 1;
         self.feed_live();
         Ok(())

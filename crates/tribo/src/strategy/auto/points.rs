@@ -164,6 +164,11 @@ impl Points {
         self.made.last_key_value().map(|(&id, _)| id)
     }
 
+    /// Trials noted.
+    pub(super) fn n_made(&self) -> usize {
+        self.made.len()
+    }
+
     /// Takes note of how a trial was made.
     pub(super) fn note(&mut self, id: TrialId, recipe: Recipe, z: Vec<f64>) {
         self.made.insert(id.0, (recipe, z));

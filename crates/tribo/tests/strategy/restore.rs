@@ -63,11 +63,11 @@ fn traffic(case: &Case, seed: u64) -> (Vec<String>, usize) {
             records.push(write(Record::Told { id, outcome }));
         } else if open.is_empty() || (open.len() < crowd && stream.uniform() < 0.4) {
             let n = 1 + stream.below(4);
-            let turns = study.insight().findings.into_iter().filter_map(|finding| match finding.fact {
+            let mut turns = study.insight().findings.into_iter().filter_map(|finding| match finding.fact {
                 Fact::NextArm { to, .. } => Some(to),
                 _ => None,
             });
-            let evolves = turns.last() == Some(DenseArm::Evolution);
+            let evolves = turns.next_back() == Some(DenseArm::Evolution);
             let cancel = if stream.uniform() < 0.3 { stream.below(30) } else { usize::MAX };
             for suggestion in study.ask_watched(n, &CancelAt::question(cancel)).unwrap_or_default() {
                 records.push(write(Record::Asked(recorded(&study, suggestion.id))));

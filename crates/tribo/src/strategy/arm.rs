@@ -71,6 +71,27 @@ impl Arm {
         })
     }
 
+    /// The first search begins in a small box.
+    pub(super) fn begin_near(&mut self) {
+        self.searches.begin_near();
+    }
+
+    /// Searches that gain too little are over.
+    pub(super) fn give_way(&mut self) {
+        self.searches.give_way();
+    }
+
+    /// Whether the search under way gained too little to go on.
+    pub(super) fn has_stalled(&self) -> bool {
+        self.searches.has_stalled()
+    }
+
+    /// Goes on with the best search so far.
+    pub(super) fn resume(&mut self) {
+        self.searches.resume(&self.results.values);
+        self.forecast.look_again();
+    }
+
     pub(super) fn embedding(&self) -> &Embedding {
         &self.embedding
     }

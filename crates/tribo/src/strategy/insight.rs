@@ -130,6 +130,41 @@ pub enum Fact {
     },
     /// The search goes on in all inputs.
     AllInputs,
+    /// An arm of the search in too many inputs gives up, and the next takes over from the best point.
+    NextArm {
+        /// The arm.
+        from: DenseArm,
+        /// Evaluations it had.
+        evaluations: usize,
+        /// The last of them, which brought nothing worthwhile.
+        idle: usize,
+        /// By how much it improved the best value.
+        gain: f64,
+        /// The next one.
+        to: DenseArm,
+    },
+}
+
+/// How too many inputs are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+pub enum DenseArm {
+    /// Common moves of bins of inputs, with a Gaussian process.
+    Bins,
+    /// All inputs, with a Gaussian process.
+    AllInputs,
+    /// All inputs, with separable CMA-ES.
+    Evolution,
+}
+
+impl fmt::Display for DenseArm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DenseArm::Bins => "bins",
+            DenseArm::AllInputs => "a model of all inputs",
+            DenseArm::Evolution => "CMA-ES",
+        })
+    }
 }
 
 impl fmt::Display for Fact {
@@ -160,6 +195,13 @@ impl fmt::Display for Fact {
             Fact::Dense => write!(f, "too many inputs matter to name them"),
             Fact::Bins { count } => write!(f, "searching in {count} bins of inputs that move together"),
             Fact::AllInputs => write!(f, "searching in all inputs"),
+            Fact::NextArm { from, evaluations, idle, gain, to } => {
+                write!(
+                    f,
+                    "{from} gained {gain:.1e} with {evaluations} evaluations, nothing with the last {idle}: "
+                )?;
+                write!(f, "{to} from here")
+            }
         }
     }
 }

@@ -36,7 +36,7 @@ mod trust;
 mod warp;
 
 pub use auto::looks_at_budget;
-pub use insight::{ActiveInput, Evidence, Fact, Finding, Insight, Verdict};
+pub use insight::{ActiveInput, DenseArm, Evidence, Fact, Finding, Insight, Verdict};
 pub use predict::Predicted;
 pub use quota::Quota;
 pub use settings::{

@@ -67,7 +67,7 @@ impl Proposer<'_> {
         }
         let centre = &self.results.points[rows[0]];
         let is_back = searches.is_back(centre, model);
-        if local && (searches.region().has_collapsed() || is_back) {
+        if local && (searches.region().has_collapsed() || searches.has_stalled() || is_back) {
             let ended = if is_back { Ended::AtKnownOptimum } else { Ended::AtOptimum };
             return Ok((searches.start(model, posterior, &mut stream)?, Some(ended)));
         }

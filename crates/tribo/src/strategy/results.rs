@@ -61,11 +61,6 @@ impl BestFew {
         self.rows.insert(place, row);
         self.rows.truncate(INCUMBENTS);
     }
-
-    /// Forgets all.
-    pub(super) fn clear(&mut self) {
-        self.rows.clear();
-    }
 }
 
 #[cfg(test)]

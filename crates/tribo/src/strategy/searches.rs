@@ -3,6 +3,11 @@
 //! A search is over when its box has collapsed, when the acquisition promises next to nothing (`proposal` sees that), or
 //! when it slides back to an optimum found before. The next one begins where mean - κ sd is lowest, away from all optima
 //! found, and is judged by its own best value. All data stay in the model.
+//!
+//! In bins of many inputs a box takes longer to collapse than there are evaluations: along some directions nothing
+//! changes, and the search creeps. There, searches *give way*: one that gained less than a hundredth of what separates the
+//! lowest value from the middle one in 3d/2 results is over. A new one takes two or three times as many to come as far, and
+//! ends lower by a tenth of that distance in perhaps one case of three, which is about as much per evaluation.
 
 use super::model::Model;
 use super::results::{BestFew, Results};
@@ -16,6 +21,11 @@ use faer::Mat;
 /// Random points among which a search begins.
 const START_POINTS: usize = 500;
 
+/// Part of middle - lowest that a search must gain to go on, where searches give way, and in how many results for each
+/// coordinate.
+const GAIN: f64 = 1e-2;
+const PATIENCE: f64 = 1.5;
+
 /// The current search, and where the ones before ended.
 pub(super) struct LocalSearches {
     region: TrustRegion,
@@ -27,6 +37,15 @@ pub(super) struct LocalSearches {
     optima: Vec<Vec<f64>>,
     /// Where later searches began.
     starts: Vec<Vec<f64>>,
+    gives_way: bool,
+    /// The value from which the current search has to gain, and results since it was reached.
+    mark: Option<f64>,
+    n_idle: usize,
+    has_stalled: bool,
+    /// The best search that is over: its best few results, and its box.
+    left: Option<(BestFew, TrustRegion)>,
+    /// Whether the current search is one that was over.
+    is_resumed: bool,
 }
 
 impl LocalSearches {
@@ -38,7 +57,37 @@ impl LocalSearches {
             own: BestFew::default(),
             optima: vec![],
             starts: vec![],
+            gives_way: false,
+            mark: None,
+            n_idle: 0,
+            has_stalled: false,
+            left: None,
+            is_resumed: false,
         }
+    }
+
+    /// From now on searches that stall are over.
+    pub(super) fn give_way(&mut self) {
+        self.gives_way = true;
+    }
+
+    /// Whether the current search gained too little to go on.
+    pub(super) fn has_stalled(&self) -> bool {
+        self.gives_way && self.has_stalled && !self.is_resumed
+    }
+
+    /// Goes on with the best search so far, however little it gains.
+    pub(super) fn resume(&mut self, values: &[f64]) {
+        let best = |few: &BestFew| few.first().map_or(f64::INFINITY, |row| values[row]);
+        if let Some((own, region)) = self.left.take_if(|(own, _)| best(own) < best(&self.own)) {
+            (self.own, self.region, self.number) = (own, region, self.number + 1);
+        }
+        self.is_resumed = true;
+    }
+
+    /// The current search goes on in a small box.
+    pub(super) fn begin_near(&mut self) {
+        self.region = TrustRegion::near();
     }
 
     /// Number of the current search.
@@ -59,10 +108,19 @@ impl LocalSearches {
     /// Judges the current search by a value of its own, before that is among the results. `middle` is the middle one of
     /// all values.
     pub(super) fn judge(&mut self, value: f64, middle: f64, results: &Results, d: usize, pending: usize) {
+        let distance = (middle - results.lowest().unwrap_or(f64::INFINITY)).max(0.0);
         // By more than a thousandth of what separates the best result from the middle one.
-        let worthwhile = 1e-3 * (middle - results.lowest().unwrap_or(f64::INFINITY)).max(0.0);
-        let improved = self.own.first().is_none_or(|best| value < results.values[best] - worthwhile);
+        let improved = self.own.first().is_none_or(|best| value < results.values[best] - 1e-3 * distance);
         self.region.told(improved, d, pending);
+        let mark =
+            *self.mark.get_or_insert_with(|| self.own.first().map_or(value, |best| results.values[best]));
+        if value < mark - GAIN * distance {
+            (self.mark, self.n_idle) = (Some(value), 0);
+        } else {
+            self.n_idle += 1;
+        }
+        let patience = PATIENCE * (d * (1 + pending / 4)) as f64;
+        self.has_stalled = self.n_idle as f64 >= patience;
     }
 
     /// Takes a result as one of the current search.
@@ -77,8 +135,12 @@ impl LocalSearches {
         }
         self.starts.push(start.to_vec());
         self.number += 1;
-        self.own.clear();
-        self.region = TrustRegion::local();
+        let over = (std::mem::take(&mut self.own), std::mem::replace(&mut self.region, TrustRegion::local()));
+        let best = |few: &BestFew| few.first().map_or(f64::INFINITY, |row| results.values[row]);
+        if self.left.as_ref().is_none_or(|(left, _)| best(&over.0) < best(left)) {
+            self.left = Some(over);
+        }
+        (self.mark, self.n_idle, self.has_stalled, self.is_resumed) = (None, 0, false, false);
     }
 
     /// How close two points of the model may be: 2e-3 of the cube, less when the search has become local.
@@ -88,7 +150,9 @@ impl LocalSearches {
 
     /// Whether a later search has come to where an earlier one ended.
     pub(super) fn is_back(&self, centre: &[f64], model: &Model) -> bool {
-        self.number > 0 && self.optima.iter().any(|other| model.distance(centre, other) < 0.7)
+        self.number > 0
+            && !self.is_resumed
+            && self.optima.iter().any(|other| model.distance(centre, other) < 0.7)
     }
 
     /// Where the next search begins: lowest mean - κ sd among random points a length scale or more away from the optima

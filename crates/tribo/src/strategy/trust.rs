@@ -19,6 +19,9 @@ pub(super) struct TrustRegion {
 const LARGEST: f64 = 1.6;
 /// L of a search that begins away from the optima already found.
 const LOCAL: f64 = 0.4;
+/// L of a search that goes on from another's best point. Levy's, Ackley's and Rosenbrock's function of 300 inputs came out
+/// about alike with 0.05, 0.1 and 0.25.
+const NEAR: f64 = 0.1;
 /// L at which a search is over.
 const SMALLEST: f64 = 1.0 / 128.0;
 /// Improvements in a row that double L.
@@ -32,6 +35,11 @@ impl TrustRegion {
     /// The box of a later, local search.
     pub(super) fn local() -> TrustRegion {
         TrustRegion { side: LOCAL, ..TrustRegion::new() }
+    }
+
+    /// The box of a search that goes on from another's best point.
+    pub(super) fn near() -> TrustRegion {
+        TrustRegion { side: NEAR, ..TrustRegion::new() }
     }
 
     /// Whether nothing more is to be expected.

@@ -78,5 +78,8 @@ pub enum Recipe {
     Bins {
         /// The other point.
         base: TrialId,
+        /// Which draw of the bins.
+        #[cfg_attr(feature = "serde", serde(default))]
+        number: usize,
     },
 }

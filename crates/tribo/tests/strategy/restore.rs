@@ -9,12 +9,12 @@ use super::cancelled::CancelAt;
 use super::{numbers, space_of};
 use serde::{Deserialize, Serialize};
 use tribo::embed::Kind;
-use tribo::problems::{Problem, by_name, embed_active, rotate};
+use tribo::problems::{Problem, by_name, embed_active, rotate, shift};
 use tribo::rng::Stream;
 use tribo::space::{Direction, Values};
-use tribo::strategy::{InducingPoints, Process, Quota, Settings, Strategy, Study};
+use tribo::strategy::{DenseArm, Fact, InducingPoints, Process, Quota, Settings, Strategy, Study};
 use tribo::surrogate::sparse::{Approximation, Objective};
-use tribo::trial::{Outcome, Purpose, Trial, TrialId};
+use tribo::trial::{Outcome, Purpose, Recipe, Trial, TrialId};
 
 /// A line of the journal.
 #[derive(Serialize, Deserialize)]
@@ -39,11 +39,11 @@ fn make(case: &Case, seed: u64) -> Study {
         .expect("a study")
 }
 
-/// Random traffic; the records in order.
-fn traffic(case: &Case, seed: u64) -> Vec<String> {
+/// Random traffic; the records in order, and how many trials separable CMA-ES made.
+fn traffic(case: &Case, seed: u64) -> (Vec<String>, usize) {
     let mut study = make(case, seed);
     let mut stream = Stream::new(seed, "traffic", 0);
-    let (mut records, mut open) = (Vec::new(), Vec::new());
+    let (mut records, mut open, mut n_evolved) = (Vec::new(), Vec::new(), 0);
     // A few workers in most runs, and more than a trust region is used with in some.
     let crowd = [2, 4, 20][seed as usize % 3];
     let write = |record: Record| serde_json::to_string(&record).expect("JSON");
@@ -63,10 +63,16 @@ fn traffic(case: &Case, seed: u64) -> Vec<String> {
             records.push(write(Record::Told { id, outcome }));
         } else if open.is_empty() || (open.len() < crowd && stream.uniform() < 0.4) {
             let n = 1 + stream.below(4);
+            let mut turns = study.insight().findings.into_iter().filter_map(|finding| match finding.fact {
+                Fact::NextArm { to, .. } => Some(to),
+                _ => None,
+            });
+            let evolves = turns.next_back() == Some(DenseArm::Evolution);
             let cancel = if stream.uniform() < 0.3 { stream.below(30) } else { usize::MAX };
             for suggestion in study.ask_watched(n, &CancelAt::question(cancel)).unwrap_or_default() {
                 records.push(write(Record::Asked(recorded(&study, suggestion.id))));
                 open.push(suggestion);
+                n_evolved += usize::from(evolves);
             }
         } else {
             let done = open.swap_remove(stream.below(open.len()));
@@ -82,7 +88,7 @@ fn traffic(case: &Case, seed: u64) -> Vec<String> {
             records.push(write(Record::Told { id: done.id, outcome }));
         }
     }
-    records
+    (records, n_evolved)
 }
 
 /// Makes the study of the first `cut` records again, goes on from there, and compares up to `more` records.
@@ -141,6 +147,9 @@ fn cases() -> Vec<Case> {
     let case = |name, problem, strategy, trials, noise| Case { name, problem, strategy, trials, noise };
     let hidden = || embed_active(&by_name("hartmann6", 6).expect("a problem"), 200, 3).expect("a problem");
     let alike = || by_name("zdt2", 120).expect("a problem");
+    let everywhere = || shift(&by_name("levy", 150).expect("a problem"), 3, 0.5).expect("a problem");
+    // The centre is the optimum, so that arm after arm gives up.
+    let at_best = || by_name("ackley", 110).expect("a problem");
     let rotated = || rotate(&hartmann(), 150, 3).expect("a problem");
     vec![
         case("random", branin(), Strategy::Random, 40, 0.0),
@@ -157,19 +166,26 @@ fn cases() -> Vec<Case> {
         case("auto, much noise", hidden(), Strategy::auto(), 90, 0.4),
         case("auto, all alike", alike(), Strategy::auto(), 90, 0.0),
         case("auto, dense", rotated(), Strategy::auto(), 90, 0.0),
+        case("auto, dense arms", everywhere(), Strategy::auto(), 210, 0.0),
+        case("auto, no arm gains", at_best(), Strategy::auto(), 230, 0.0),
     ]
 }
 
 #[test]
 fn a_restored_study_goes_on_with_the_same_bits() {
     let (mut n_fits, mut n_ended, mut n_updates, mut n_chosen, mut n_noisy, mut n_log) = (0, 0, 0, 0, 0, 0);
+    // Trials of arms that set all inputs of a dense function, after bins.
+    let (mut n_whole, mut n_evolved) = (0, 0);
     for case in cases() {
         for seed in [1, 2, 3] {
-            let records = traffic(&case, seed);
+            let (records, evolved) = traffic(&case, seed);
+            n_evolved += evolved;
             let mut stream = Stream::new(seed, "cuts", 0);
             for _ in 0..8 {
                 check_cut(&case, seed, &records, stream.below(records.len()), 40);
             }
+            // The last ones, where the arm is that came latest.
+            check_cut(&case, seed, &records, records.len() - 40, 40);
             for record in &records {
                 let Record::Asked(trial) = serde_json::from_str(record).expect("a record") else { continue };
                 let modelled = matches!(trial.purpose, Purpose::Exploit | Purpose::Explore);
@@ -180,11 +196,14 @@ fn a_restored_study_goes_on_with_the_same_bits() {
                 n_ended += usize::from(decision.is_some_and(|decision| decision.ended.is_some()));
                 n_chosen += usize::from(fit.is_some_and(|fit| fit.chosen_at.is_some()));
                 n_noisy += usize::from(fit.is_some_and(|fit| fit.noisy));
+                let all = |set: &Vec<usize>| set.len() == case.problem.low().len();
+                n_whole +=
+                    usize::from(matches!(&trial.recipe, Some(Recipe::Set { inputs, .. }) if all(inputs)));
                 n_log += usize::from(fit.is_some_and(|fit| fit.log.is_some()));
             }
         }
     }
     // Everything a trial can carry has been there.
-    let seen = [n_fits, n_updates, n_ended, n_chosen, n_noisy, n_log];
+    let seen = [n_fits, n_updates, n_ended, n_chosen, n_noisy, n_log, n_whole, n_evolved];
     assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
 }

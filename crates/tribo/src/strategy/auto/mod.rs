@@ -5,7 +5,7 @@
 //! ```text
 //! start ── noise ──> screen ──> optimise <──> rest check ──> screen the others
 //!                      │  └ one slope ──> line ──> screen, sum kept ──┐
-//!                      └──── dense ──> bins or all inputs             └──> optimise
+//!                      └──── dense ──> arms in turn                   └──> optimise
 //! ```
 //!
 //! - `start`: the centre, two corners, a Latin hypercube in all inputs, and one probe that shows the noise.
@@ -23,6 +23,8 @@
 
 mod bins;
 mod coded;
+mod dense;
+mod evolution;
 mod group;
 mod halving;
 mod line;
@@ -48,6 +50,8 @@ use crate::error::{Error, RestoreFault, Result};
 use crate::space::Space;
 use crate::surrogate::watch::Watch;
 use crate::trial::{Purpose, Recipe, Trial, TrialId};
+use dense::Dense;
+use evolution::Evolution;
 use live::{Live, LiveSpace};
 use parabola::Parabolas;
 use points::Points;
@@ -88,9 +92,12 @@ pub(super) struct Auto {
     /// Results of the optimiser.
     n_searched: usize,
     bins: bool,
-    /// The point that bins depart from.
+    /// The point that bins depart from, and which draw they are.
     bin_base: TrialId,
+    bin_number: usize,
     whole: bool,
+    /// The arms of the dense fallback, once it is reached without much noise.
+    dense: Option<Dense>,
     live: Option<Live>,
     n_live: u64,
     /// Workers, as far as they were seen: most trials pending at once.
@@ -182,6 +189,7 @@ enum Next {
     Test,
     Uniform,
     Search,
+    Evolve,
 }
 
 /// A proposal of the machine.
@@ -216,7 +224,9 @@ impl Auto {
             n_searched: 0,
             bins: false,
             bin_base: start::CENTRE,
+            bin_number: 0,
             whole: false,
+            dense: None,
             live: None,
             n_live: 0,
             workers: 1,
@@ -277,7 +287,7 @@ impl Auto {
 
     /// Whether named inputs are searched together with bins of the others.
     fn is_beside(&self) -> bool {
-        self.bins && !self.points.alone(self.bin_base).is_empty()
+        self.bins && !self.points.alone(self.bin_number).is_empty()
     }
 
     fn doing(&self) -> String {
@@ -290,12 +300,15 @@ impl Auto {
             }
             Phase::Line | Phase::Bottom => "all inputs act alike: searching along them together".to_owned(),
             Phase::Optimise if self.is_beside() => {
-                let alone = self.points.alone(self.bin_base).len();
+                let alone = self.points.alone(self.bin_number).len();
                 let shared = start::BINS - alone;
                 format!("searching in {alone} inputs that matter and {shared} bins of the others")
             }
             Phase::Optimise if self.bins => {
                 format!("searching in {} bins of inputs: too many matter", start::BINS)
+            }
+            Phase::Optimise if self.evolution().is_some() => {
+                format!("searching in all {n} inputs by CMA-ES: too many matter")
             }
             Phase::Optimise if self.whole => format!("searching in all {n} inputs: too many matter"),
             Phase::Optimise => format!("optimising the {} inputs that matter", self.named.len()),
@@ -315,7 +328,16 @@ impl Auto {
         if !self.queue.is_empty() || self.wants_scatter() {
             return Next::Job;
         }
-        if self.live.is_some() { Next::Search } else { Next::Uniform }
+        match (&self.live, self.evolution()) {
+            (_, Some(_)) => Next::Evolve,
+            (Some(_), None) => Next::Search,
+            (None, None) => Next::Uniform,
+        }
+    }
+
+    /// CMA-ES, while it is its turn.
+    fn evolution(&self) -> Option<&Evolution> {
+        self.dense.as_ref()?.evolution.as_ref().filter(|_| self.whole)
     }
 
     /// What would be asked now as trial `id`. Changes nothing but what can be made again.
@@ -325,10 +347,18 @@ impl Auto {
                 let Some(live) = &mut self.live else { return Err(Error::Empty { what: "live inputs" }) };
                 let purpose = Purpose::Exploit;
                 let proposal = live.arm.propose(For { id: id.0, n_asked, purpose }, watch)?;
-                let (recipe, z) = (self.live_recipe()?, proposal.u.clone());
+                let (recipe, z) = (self.search_recipe()?, proposal.u.clone());
                 Made { recipe, z, purpose, proposal: Some(proposal) }
             }
-            _ => {
+            Next::Evolve => {
+                let Some(evolution) = self.evolution() else {
+                    return Err(Error::Empty { what: "live inputs" });
+                };
+                let z = evolution.point().to_vec();
+                let proposal = Some(Proposal { u: z.clone(), decision: None });
+                Made { recipe: self.search_recipe()?, z, purpose: Purpose::Exploit, proposal }
+            }
+            Next::Job | Next::Test | Next::Uniform => {
                 let job = self.planned();
                 let purpose = purpose(&job);
                 Made { recipe: job.recipe, z: job.z, purpose, proposal: None }
@@ -337,25 +367,26 @@ impl Auto {
     }
 
     /// How a point of the live space is made into one of all inputs.
-    fn live_recipe(&self) -> Result<Recipe> {
-        let empty = Error::Empty { what: "results of the study" };
-        let Some(live) = &self.live else { return Err(empty) };
-        match &live.space {
-            LiveSpace::Bins(_) => Ok(Recipe::Bins { base: self.bin_base }),
-            LiveSpace::Inputs(inputs) => {
-                let best = self.best.map(|at| self.results[at].id).ok_or(empty)?;
-                // Not a chain of them: what the incumbent itself set is set anew.
-                let base = match self.points.recipe(best) {
-                    Some(Recipe::Set { base, inputs: set })
-                        if set.iter().all(|input| inputs.binary_search(input).is_ok()) =>
-                    {
-                        *base
-                    }
-                    _ => best,
-                };
-                Ok(Recipe::Set { base, inputs: inputs.clone() })
+    fn search_recipe(&self) -> Result<Recipe> {
+        let inputs: Vec<usize> = match &self.live {
+            Some(Live { space: LiveSpace::Bins { number, .. }, .. }) => {
+                return Ok(Recipe::Bins { base: self.bin_base, number: *number });
             }
-        }
+            Some(Live { space: LiveSpace::Inputs(inputs), .. }) => inputs.clone(),
+            None => (0..self.points.n_inputs()).collect(),
+        };
+        let empty = Error::Empty { what: "results of the study" };
+        let best = self.best.map(|at| self.results[at].id).ok_or(empty)?;
+        // Not a chain of them: what the incumbent itself set is set anew.
+        let base = match self.points.recipe(best) {
+            Some(Recipe::Set { base, inputs: set })
+                if set.iter().all(|input| inputs.binary_search(input).is_ok()) =>
+            {
+                *base
+            }
+            _ => best,
+        };
+        Ok(Recipe::Set { base, inputs })
     }
 
     /// The next test as a job, the job at the head, or a uniform point.
@@ -382,7 +413,7 @@ impl Auto {
 
     /// Takes note of a trial asked by [`Auto::propose`] just before.
     pub(super) fn asked(&mut self, trial: &Trial) {
-        let search = matches!(self.next(), Next::Search);
+        let search = matches!(self.next(), Next::Search | Next::Evolve);
         if search && let Some(live) = &mut self.live {
             live.arm.asked(trial, trial.z.clone());
         }
@@ -391,13 +422,18 @@ impl Auto {
 
     /// Takes note of a trial asked by an earlier process; refuses one that this machine would not have asked.
     pub(super) fn restored(&mut self, trial: &Trial) -> Result<()> {
-        let search = matches!(self.next(), Next::Search);
+        let search = matches!(self.next(), Next::Search | Next::Evolve);
         let fault = |fault| Err(Error::Restore { id: trial.id.0, fault });
         if search {
-            if trial.recipe.as_ref() != Some(&self.live_recipe()?) {
+            if trial.recipe.as_ref() != Some(&self.search_recipe()?) {
                 return fault(RestoreFault::Recipe);
             }
-            if let Some(live) = &mut self.live {
+            if self.evolution().is_some() {
+                let (expected, found) = (self.points.dim(), trial.z.len());
+                if expected != found {
+                    return fault(RestoreFault::Length { what: "z", expected, found });
+                }
+            } else if let Some(live) = &mut self.live {
                 let (expected, found) = (live.arm.embedding().model_dim(), trial.z.len());
                 if expected != found {
                     return fault(RestoreFault::Length { what: "z", expected, found });
@@ -416,6 +452,12 @@ impl Auto {
 
     fn note(&mut self, trial: &Trial, search: bool) {
         let recipe = trial.recipe.clone().unwrap_or(Recipe::Uniform);
+        if search
+            && self.evolution().is_some()
+            && let Some(Dense { evolution: Some(evolution), .. }) = &mut self.dense
+        {
+            evolution.asked(trial.id.0, &trial.z);
+        }
         let task = match search {
             true => Task::Search,
             false => {
@@ -459,7 +501,7 @@ impl Auto {
     fn live_coordinates(&self, id: TrialId, in_model: bool) -> Option<Vec<f64>> {
         match &self.live.as_ref()?.space {
             LiveSpace::Inputs(inputs) => in_model.then(|| self.points.of(id, inputs)),
-            LiveSpace::Bins(_) => self.bin_coordinates(id, in_model),
+            LiveSpace::Bins { .. } => self.bin_coordinates(id, in_model),
         }
     }
 
@@ -477,6 +519,7 @@ impl Auto {
             live.arm.told(id.0, value);
         }
         self.answered(id, task, value)?;
+        self.dense_told(id.0, value)?;
         self.settle()
     }
 
@@ -514,8 +557,11 @@ impl Auto {
 
     /// Makes the live space what it should be: the inputs named so far.
     fn refresh_live(&mut self) -> Result<()> {
+        if self.evolution().is_some() {
+            return Ok(());
+        }
         let space = if self.bins {
-            LiveSpace::Bins(start::BINS)
+            LiveSpace::Bins { count: start::BINS, number: self.bin_number }
         } else if self.whole {
             LiveSpace::Inputs((0..self.points.n_inputs()).collect())
         } else if self.named.is_empty() {
@@ -529,10 +575,11 @@ impl Auto {
             return Ok(());
         }
         let dim = match &space {
-            LiveSpace::Bins(count) => *count,
+            LiveSpace::Bins { count, .. } => *count,
             LiveSpace::Inputs(inputs) => self.points.width(inputs),
         };
-        self.live = Some(Live::new(space, dim, self.seed, self.n_live)?);
+        let is_near = self.dense.as_ref().is_some_and(Dense::is_later);
+        self.live = Some(Live::new(space, dim, self.seed, self.n_live, is_near, self.dense.is_some())?);
         self.n_live += 1;
         self.feed_live();
         Ok(())

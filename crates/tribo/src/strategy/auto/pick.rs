@@ -64,7 +64,10 @@ pub(crate) fn pick(
         return Ok((Strategy::Auto(settings), why));
     }
     if !looks_at_budget(space) {
-        let why = format!("bo: {n_inputs} inputs are few enough to model every one of them");
+        let why = match n_inputs {
+            1 => "bo: a single input is modelled as it is".to_owned(),
+            n => format!("bo: {n} inputs are few enough to model every one of them"),
+        };
         return Ok((Strategy::Bo(Settings::bo()), why));
     }
     let bins = (budget / 16).clamp(4, 20);

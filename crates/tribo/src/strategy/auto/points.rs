@@ -22,13 +22,15 @@ pub(super) struct Points {
     inputs: Option<Vec<Input>>,
     seed: u64,
     rounds: Vec<RoundMap>,
-    /// Bins by the point they depart from.
-    bins: BTreeMap<TrialId, Bins>,
+    /// Bins, for each time that they were drawn.
+    bins: Vec<Bins>,
     made: BTreeMap<u64, (Recipe, Vec<f64>)>,
 }
 
 /// Which inputs move together.
 struct Bins {
+    /// The point they depart from.
+    base: TrialId,
     /// Bin of every input.
     of: Vec<u32>,
     /// Inputs that have a bin of their own, the first ones, in increasing order.
@@ -106,14 +108,7 @@ impl Points {
         let plain = space.n_inputs() == space.dim()
             && space.parameters().iter().all(|p| matches!(p.kind(), crate::space::Kind::Float { .. }));
         let inputs = (!plain).then(|| space.inputs().collect());
-        Points {
-            space: space.clone(),
-            inputs,
-            seed,
-            rounds: vec![],
-            bins: BTreeMap::new(),
-            made: BTreeMap::new(),
-        }
+        Points { space: space.clone(), inputs, seed, rounds: vec![], bins: vec![], made: BTreeMap::new() }
     }
 
     pub(super) fn n_inputs(&self) -> usize {
@@ -159,30 +154,39 @@ impl Points {
         self.rounds.len()
     }
 
-    /// Makes `count` bins around a point, unless it has some: one for each of the inputs that go alone, fewer than `count` and in increasing
-    /// order, and equal ones at random for all others.
-    pub(super) fn make_bins(&mut self, count: usize, base: TrialId, alone: Vec<usize>) {
-        if self.has_bins(base) {
-            return;
-        }
+    /// Draws `count` bins around a point and returns the number of the draw: one bin for each of the inputs that go alone,
+    /// fewer than `count` and in increasing order, and equal ones at random for all others.
+    pub(super) fn make_bins(&mut self, count: usize, base: TrialId, alone: Vec<usize>) -> usize {
         let shared = count - alone.len();
+        let number = self.bins.len();
         let mut of: Vec<u32> =
             (0..self.n_inputs()).map(|input| (alone.len() + input % shared) as u32).collect();
-        Stream::new(self.seed, "bins", self.bins.len() as u64).shuffle(&mut of);
+        Stream::new(self.seed, "bins", number as u64).shuffle(&mut of);
         for (bin, &input) in alone.iter().enumerate() {
             of[input] = bin as u32;
         }
-        self.bins.insert(base, Bins { of, alone });
+        self.bins.push(Bins { base, of, alone });
+        number
     }
 
-    /// Whether bins depart from this point.
-    pub(super) fn has_bins(&self, base: TrialId) -> bool {
-        self.bins.contains_key(&base)
+    /// The first draw of bins around this point.
+    pub(super) fn bins_around(&self, base: TrialId) -> Option<usize> {
+        self.bins.iter().position(|bins| bins.base == base)
     }
 
-    /// Inputs that have a bin of their own around this point.
-    pub(super) fn alone(&self, base: TrialId) -> &[usize] {
-        self.bins.get(&base).map_or(&[], |bins| &bins.alone)
+    /// Inputs that have a bin of their own in a draw.
+    pub(super) fn alone(&self, number: usize) -> &[usize] {
+        self.bins.get(number).map_or(&[], |bins| &bins.alone)
+    }
+
+    /// The last trial that was noted.
+    pub(super) fn last_id(&self) -> Option<u64> {
+        self.made.last_key_value().map(|(&id, _)| id)
+    }
+
+    /// Trials noted.
+    pub(super) fn n_made(&self) -> usize {
+        self.made.len()
     }
 
     /// Takes note of how a trial was made.
@@ -287,9 +291,9 @@ impl Points {
                 out.iter_mut().for_each(|u| *u = (*u + shift).clamp(0.0, 1.0));
                 out
             }
-            Recipe::Bins { base } => {
+            Recipe::Bins { base, number } => {
                 let mut out = self.of(*base, inputs);
-                let Some(bins) = self.bins.get(base) else { return out };
+                let Some(bins) = self.bins.get(*number) else { return out };
                 let mut at = 0;
                 for &input in inputs {
                     let width = self.span(input).1;

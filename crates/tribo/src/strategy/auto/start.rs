@@ -304,7 +304,7 @@ impl Auto {
         // Bins belong to the point they depart from: another round of bins needs another point, a repeat of it.
         let is_repeat = |id: TrialId| matches!(self.points.recipe(id), Some(Recipe::Jitter { base, .. }) if *base == point);
         let repeat = self.results.iter().map(|result| result.id).find(|&id| is_repeat(id));
-        let base = repeat.filter(|_| self.points.has_bins(point)).unwrap_or(point);
+        let base = repeat.filter(|_| self.points.bins_around(point).is_some()).unwrap_or(point);
         self.screen_from(base, (value, 2))?;
         Ok(true)
     }

@@ -388,8 +388,11 @@ impl Coded {
         let tolerance = UNEXPLAINED.max(6.0 * self.around.sigma / whole.abs());
         let explained = left.abs() <= tolerance * whole.abs();
         let silent = measured.abs() <= self.threshold().max(CURVATURE * self.step * whole.abs());
-        if !explained && silent {
+        if !explained {
+            // The code was not of one chunk.
             self.splits.push(1.0);
+        }
+        if !explained && silent {
             let is_inferred = self.known[index].is_inferred;
             let index = self.learn(rest, Some(whole), is_inferred);
             return self.halve(index);

@@ -5,10 +5,14 @@
 //! their base, tell a model about ripples and not about the trend, and stay out.
 
 use super::super::arm::Arm;
+use super::super::predict::Located;
 use super::super::settings::Settings;
-use super::dense::WHOLE;
+use super::dense::{Dense, WHOLE};
+use super::start::BINS;
+use super::{Auto, Measured};
 use crate::embed::{Embedding, Kind};
 use crate::error::Result;
+use crate::trial::TrialId;
 
 /// A space and its optimiser.
 pub(super) struct Live {
@@ -57,5 +61,79 @@ impl Live {
             arm.give_way();
         }
         Ok(Live { space, arm })
+    }
+}
+
+impl Auto {
+    /// Makes the live space what it should be: the inputs named so far.
+    pub(super) fn refresh_live(&mut self) -> Result<()> {
+        if self.evolution().is_some() {
+            return Ok(());
+        }
+        let space = if self.bins {
+            LiveSpace::Bins { count: BINS, number: self.bin_number }
+        } else if self.whole {
+            LiveSpace::Inputs((0..self.points.n_inputs()).collect())
+        } else if self.named.is_empty() {
+            return Ok(());
+        } else {
+            let mut inputs: Vec<usize> = self.named.iter().map(|named| named.input).collect();
+            inputs.sort_unstable();
+            LiveSpace::Inputs(inputs)
+        };
+        if self.live.as_ref().is_some_and(|live| live.space == space) {
+            return Ok(());
+        }
+        let dim = match &space {
+            LiveSpace::Bins { count, .. } => *count,
+            LiveSpace::Inputs(inputs) => self.points.width(inputs),
+        };
+        let is_near = self.dense.as_ref().is_some_and(Dense::is_later);
+        self.live = Some(Live::new(space, dim, self.seed, self.n_live, is_near, self.dense.is_some())?);
+        self.n_live += 1;
+        self.feed_live();
+        Ok(())
+    }
+
+    /// Gives the optimiser all that is known and pending in its space.
+    fn feed_live(&mut self) {
+        let results = self.results[self.data_from.min(self.results.len())..].to_vec();
+        for Measured { id, value, in_model } in results {
+            let best = self.best.is_some_and(|at| self.results[at].id == id);
+            if let Some(u) = self.live_coordinates(id, in_model || best)
+                && let Some(live) = &mut self.live
+            {
+                live.arm.expect(id.0, u);
+                live.arm.told(id.0, Some(value));
+            }
+        }
+        self.feed_slopes();
+        let pending: Vec<(u64, bool)> = self.pending.iter().map(|(&id, p)| (id, p.in_model)).collect();
+        for (id, in_model) in pending {
+            if let Some(u) = self.live_coordinates(TrialId(id), in_model)
+                && let Some(live) = &mut self.live
+            {
+                live.arm.expect(id, u);
+            }
+        }
+    }
+
+    /// Coordinates in the live space, if the point is in it.
+    pub(super) fn live_coordinates(&self, id: TrialId, in_model: bool) -> Option<Vec<f64>> {
+        match &self.live.as_ref()?.space {
+            LiveSpace::Inputs(inputs) => in_model.then(|| self.points.of(id, inputs)),
+            LiveSpace::Bins { .. } => self.bin_coordinates(id, in_model),
+        }
+    }
+
+    /// The optimiser of the live space, and the trials among these that lie in it.
+    pub(in crate::strategy) fn live_points(&mut self, measured: &[TrialId]) -> Option<(&mut Arm, Located)> {
+        let known = |id: &TrialId| {
+            let in_model = self.results.iter().any(|result| result.id == *id && result.in_model);
+            Some((*id, self.live_coordinates(*id, in_model)?))
+        };
+        let points: Located = measured.iter().filter_map(known).collect();
+        let live = self.live.as_mut().filter(|_| !points.is_empty())?;
+        Some((&mut live.arm, points))
     }
 }

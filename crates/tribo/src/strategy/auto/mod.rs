@@ -15,12 +15,14 @@
 //! - `line`: all inputs answer alike, so they are moved together first.
 //! - `live`: a Gaussian process over the inputs named, for a start with what `slopes` screening has seen.
 //! - `rest`: all other inputs move at once, and nothing should happen.
-//! - `bins`: too many inputs matter to name them.
+//! - `dense`: too many inputs matter to name them, so `bins` of them, all of them and `evolution` take turns.
+//! - `account`: what the strategy says about itself.
 //!
 //! The machine changes by events alone, a trial asked, an outcome told; what it would propose next is a function of its
 //! state. So it is restored by running the events again: tests are cheap to repeat, and what is not, the model's
 //! proposals, is in the records.
 
+mod account;
 mod bins;
 mod coded;
 mod dense;
@@ -42,9 +44,8 @@ mod start;
 pub use pick::looks_at_budget;
 pub(super) use pick::{budget, inputs_of, pick};
 
-use super::arm::{Arm, Proposal};
-use super::insight::{ActiveInput, Evidence, Fact, Finding, Insight, Verdict};
-use super::predict::Located;
+use super::arm::Proposal;
+use super::insight::{ActiveInput, Evidence, Fact, Finding};
 use super::proposal::For;
 use crate::error::{Error, RestoreFault, Result};
 use crate::space::Space;
@@ -247,74 +248,6 @@ impl Auto {
         self.findings.push(Finding { results: self.results.len(), fact });
     }
 
-    /// What is known so far. `sign` is that of the user's values.
-    pub(super) fn insight(&self, sign: f64) -> Insight {
-        let turned = |named: &ActiveInput| {
-            let evidence =
-                named.evidence.map(|evidence| Evidence { effect: sign * evidence.effect, ..evidence });
-            ActiveInput { evidence, ..named.clone() }
-        };
-        let mut active: Vec<ActiveInput> = self.named.iter().map(turned).collect();
-        let strength = |input: &ActiveInput| input.evidence.map_or(0.0, |evidence| evidence.effect.abs());
-        active.sort_by(|a, b| strength(b).total_cmp(&strength(a)).then(a.input.cmp(&b.input)));
-        let verdict = match (self.bins || self.whole, self.named.is_empty()) {
-            _ if self.is_beside() => Verdict::Open,
-            (true, _) => Verdict::Dense,
-            (false, false) if self.phase == Phase::Optimise => Verdict::Sparse,
-            _ => Verdict::Open,
-        };
-        let findings = self.findings.iter().map(|finding| {
-            let fact = match &finding.fact {
-                Fact::Named(named) => Fact::Named(turned(named)),
-                Fact::Line { value } => Fact::Line { value: sign * value },
-                Fact::Rest { inputs, change, threshold } => {
-                    Fact::Rest { inputs: *inputs, change: sign * change, threshold: *threshold }
-                }
-                other => other.clone(),
-            };
-            Finding { fact, ..finding.clone() }
-        });
-        Insight {
-            doing: self.doing(),
-            verdict,
-            n_inputs: self.points.n_inputs(),
-            active,
-            n_idle: self.n_idle,
-            noise_sd: (self.noise.step > 0.0).then_some(self.noise.sigma),
-            findings: findings.collect(),
-        }
-    }
-
-    /// Whether named inputs are searched together with bins of the others.
-    fn is_beside(&self) -> bool {
-        self.bins && !self.points.alone(self.bin_number).is_empty()
-    }
-
-    fn doing(&self) -> String {
-        let n = self.points.n_inputs();
-        match self.phase {
-            Phase::Start => format!("looking at {n} inputs: first points, and how noisy the values are"),
-            Phase::Wait => "measuring the noise: values of one point differ".to_owned(),
-            Phase::Screen => {
-                format!("screening: which of {n} inputs change the value? {} so far", self.named.len())
-            }
-            Phase::Line | Phase::Bottom => "all inputs act alike: searching along them together".to_owned(),
-            Phase::Optimise if self.is_beside() => {
-                let alone = self.points.alone(self.bin_number).len();
-                let shared = start::BINS - alone;
-                format!("searching in {alone} inputs that matter and {shared} bins of the others")
-            }
-            Phase::Optimise if self.bins => {
-                format!("searching in {} bins of inputs: too many matter", start::BINS)
-            }
-            Phase::Optimise if self.evolution().is_some() => {
-                format!("searching in all {n} inputs by CMA-ES: too many matter")
-            }
-            Phase::Optimise if self.whole => format!("searching in all {n} inputs: too many matter"),
-            Phase::Optimise => format!("optimising the {} inputs that matter", self.named.len()),
-        }
-    }
-
     /// Coordinates of all inputs of a trial.
     pub(super) fn unit(&self, id: TrialId, recipe: &Recipe, z: &[f64]) -> Vec<f64> {
         let all: Vec<usize> = (0..self.points.n_inputs()).collect();
@@ -497,14 +430,6 @@ impl Auto {
         }
     }
 
-    /// Coordinates in the live space, if the point is in it.
-    fn live_coordinates(&self, id: TrialId, in_model: bool) -> Option<Vec<f64>> {
-        match &self.live.as_ref()?.space {
-            LiveSpace::Inputs(inputs) => in_model.then(|| self.points.of(id, inputs)),
-            LiveSpace::Bins { .. } => self.bin_coordinates(id, in_model),
-        }
-    }
-
     /// Takes note of an outcome: a value, or none.
     pub(super) fn told(&mut self, id: TrialId, value: Option<f64>) -> Result<()> {
         let Some(Pending { task, in_model }) = self.pending.remove(&id.0) else { return Ok(()) };
@@ -540,72 +465,8 @@ impl Auto {
         Ok(())
     }
 
-    /// The optimiser of the live space, and the trials among these that lie in it.
-    pub(super) fn live_points(&mut self, measured: &[TrialId]) -> Option<(&mut Arm, Located)> {
-        let known = |id: &TrialId| {
-            let in_model = self.results.iter().any(|result| result.id == *id && result.in_model);
-            Some((*id, self.live_coordinates(*id, in_model)?))
-        };
-        let points: Located = measured.iter().filter_map(known).collect();
-        let live = self.live.as_mut().filter(|_| !points.is_empty())?;
-        Some((&mut live.arm, points))
-    }
-
     fn surroundings(&self) -> Surroundings {
         Surroundings { sigma: self.noise.sigma, workers: self.workers, budget: self.budget }
-    }
-
-    /// Makes the live space what it should be: the inputs named so far.
-    fn refresh_live(&mut self) -> Result<()> {
-        if self.evolution().is_some() {
-            return Ok(());
-        }
-        let space = if self.bins {
-            LiveSpace::Bins { count: start::BINS, number: self.bin_number }
-        } else if self.whole {
-            LiveSpace::Inputs((0..self.points.n_inputs()).collect())
-        } else if self.named.is_empty() {
-            return Ok(());
-        } else {
-            let mut inputs: Vec<usize> = self.named.iter().map(|named| named.input).collect();
-            inputs.sort_unstable();
-            LiveSpace::Inputs(inputs)
-        };
-        if self.live.as_ref().is_some_and(|live| live.space == space) {
-            return Ok(());
-        }
-        let dim = match &space {
-            LiveSpace::Bins { count, .. } => *count,
-            LiveSpace::Inputs(inputs) => self.points.width(inputs),
-        };
-        let is_near = self.dense.as_ref().is_some_and(Dense::is_later);
-        self.live = Some(Live::new(space, dim, self.seed, self.n_live, is_near, self.dense.is_some())?);
-        self.n_live += 1;
-        self.feed_live();
-        Ok(())
-    }
-
-    /// Gives the optimiser all that is known and pending in its space.
-    fn feed_live(&mut self) {
-        let results = self.results[self.data_from.min(self.results.len())..].to_vec();
-        for Measured { id, value, in_model } in results {
-            let best = self.best.is_some_and(|at| self.results[at].id == id);
-            if let Some(u) = self.live_coordinates(id, in_model || best)
-                && let Some(live) = &mut self.live
-            {
-                live.arm.expect(id.0, u);
-                live.arm.told(id.0, Some(value));
-            }
-        }
-        self.feed_slopes();
-        let pending: Vec<(u64, bool)> = self.pending.iter().map(|(&id, p)| (id, p.in_model)).collect();
-        for (id, in_model) in pending {
-            if let Some(u) = self.live_coordinates(TrialId(id), in_model)
-                && let Some(live) = &mut self.live
-            {
-                live.arm.expect(id, u);
-            }
-        }
     }
 }
 

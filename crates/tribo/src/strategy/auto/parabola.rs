@@ -70,7 +70,17 @@ impl Parabolas {
             let vertex = if curvature > 0.0 { -self.slope * t[o] / (2.0 * curvature) } else { 0.1 };
             return Some(vertex.clamp(1e-6, 0.9) * t[o]);
         }
-        None
+        self.beyond(&t, &y, i)
+    }
+
+    /// The lowest point is an end that should have been uphill: the slope was that of a step across the valley. The parabola
+    /// says how far beyond the end its bottom is.
+    fn beyond(&self, t: &[f64], y: &[f64], i: usize) -> Option<f64> {
+        let (from, inner) = if i == 0 { (0, 1) } else { (t.len() - 3, t.len() - 2) };
+        let gap = t[i] - t[inner];
+        let part = (vertex(&t[from..from + 3], &y[from..from + 3]) - t[i]) / gap;
+        let next = (t[i] + part.min(2.0) * gap).clamp(-1.0, 1.0);
+        (part > 1e-6 && gap.abs() > 1e-8 && next != t[i]).then_some(next)
     }
 
     fn bracketed(&self, t: &[f64], y: &[f64], i: usize) -> Option<f64> {
@@ -122,5 +132,17 @@ mod tests {
             assert!((best.0 - at).abs() < 1e-4, "{name}: {best:?} after {steps}");
             assert!(steps <= most, "{name}: {steps} steps");
         }
+    }
+
+    #[test]
+    fn a_slope_across_the_valley_does_not_mislead() {
+        // Lowest just above zero, while the slope of a long step says that it falls below.
+        let f = |t: f64| 1.0 + 3e10 * (t - 2e-6).powi(2);
+        let mut line = Parabolas::new(vec![(0.0, f(0.0))], 1.0, 1e5);
+        while let Some(t) = line.next() {
+            line.told(t, f(t));
+        }
+        let best = line.points.iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        assert!(best.1 < 1.0 + 1e-6, "{best:?}");
     }
 }

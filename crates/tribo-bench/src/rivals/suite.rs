@@ -204,7 +204,7 @@ mod tests {
             // On the diagonal the places of active inputs make no difference.
             assert!(a.truth(&point) != b.truth(&point) || a.active != b.active, "{name}");
             assert!(a.truth(&point) >= a.optimum, "{name}");
-            assert_eq!(a.is_noisy(), name.contains("noise"), "{name}");
+            assert_eq!(a.is_noisy(), what.contains("noise"), "{name}");
             assert_eq!(description(name), what);
         }
         let said = instance("best", 30, 4).err().unwrap().to_string();

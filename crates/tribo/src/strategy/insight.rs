@@ -92,6 +92,11 @@ pub enum Fact {
     },
     /// With much noise: no such point was found.
     NothingStandsOut,
+    /// With much noise: bins are drawn anew around a point that is better than the middle one by so many standard deviations.
+    BinsMoved {
+        /// How many.
+        deviations: f64,
+    },
     /// An input matters.
     Named(ActiveInput),
     /// A round of screening ended.
@@ -176,7 +181,15 @@ impl fmt::Display for Fact {
             Fact::StandsOut { deviations } => {
                 write!(f, "a point is {deviations:.1} standard deviations better than the middle one")
             }
-            Fact::NothingStandsOut => write!(f, "no point stands out of the noise"),
+            Fact::NothingStandsOut => {
+                write!(f, "no point stands out of the noise enough to be screened from")
+            }
+            Fact::BinsMoved { deviations } => {
+                write!(
+                    f,
+                    "other bins, around a point {deviations:.1} standard deviations better than the middle"
+                )
+            }
             Fact::Named(ActiveInput { name, evidence: None, .. }) => write!(f, "{name} matters, as said"),
             Fact::Named(ActiveInput { name, evidence: Some(Evidence { effect, threshold, .. }), .. }) => {
                 write!(f, "{name} matters: {effect:.2e}, where an idle input shows at most {threshold:.1e}")

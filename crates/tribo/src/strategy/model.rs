@@ -265,7 +265,7 @@ fn process(
     let surrogate = &settings.surrogate;
     let training = Training {
         ranges: ranges(noise),
-        priors: if surrogate.priors { priors(d, crowded) } else { Priors::default() },
+        priors: if surrogate.priors { priors(d, noise, crowded) } else { Priors::default() },
         starts: starts(settings, d, noise, last),
         evaluations: 40,
         seed,
@@ -313,10 +313,18 @@ fn ranges(noise: Noise) -> Ranges {
 ///
 /// A crowd of workers acts on the same few results: a coordinate wrongly taken to be flat misleads all of them before the
 /// next result corrects it. For them length scales are held near the smooth guess of `starts`.
-fn priors(d: usize, crowded: bool) -> Priors {
+///
+/// Noise hides what a few results would tell about length scales, and those that come from the prior alone, where all is
+/// flat, lead the search from corner to corner. So under noise the prior is centred at the smooth guess too: Hartmann-6
+/// with noise of 10 % of its depth after 200 evaluations, mean of 40 runs: -3.07, and -2.91 around 0.9 √d.
+fn priors(d: usize, noise: Noise, crowded: bool) -> Priors {
     // A log-normal density of θ is a normal density of log θ whose centre lies scale² lower.
     let around = |centre: f64, scale: f64| Some(Prior::LogNormal { location: centre + scale * scale, scale });
-    let (centre, scale) = if crowded { (SMOOTH.ln(), 0.3) } else { (-0.1, 1.2) };
+    let (centre, scale) = match (crowded, noise) {
+        (true, _) => (SMOOTH.ln(), 0.3),
+        (false, Noise::Some) => (SMOOTH.ln(), 0.9),
+        (false, Noise::None) => (-0.1, 1.2),
+    };
     Priors {
         length_scale: around(0.5 * (d as f64).ln() + centre, scale),
         signal_var: around(0.0, 1.5),

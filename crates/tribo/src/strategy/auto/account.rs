@@ -16,7 +16,8 @@ impl Auto {
         let strength = |input: &ActiveInput| input.evidence.map_or(0.0, |evidence| evidence.effect.abs());
         active.sort_by(|a, b| strength(b).total_cmp(&strength(a)).then(a.input.cmp(&b.input)));
         let verdict = match (self.bins || self.whole, self.named.is_empty()) {
-            _ if self.is_beside() => Verdict::Open,
+            // Too noisy to tell.
+            (true, _) if self.noise.noisy => Verdict::Open,
             (true, _) => Verdict::Dense,
             (false, false) if self.phase == Phase::Optimise => Verdict::Sparse,
             _ => Verdict::Open,
@@ -43,11 +44,6 @@ impl Auto {
         }
     }
 
-    /// Whether named inputs are searched together with bins of the others.
-    fn is_beside(&self) -> bool {
-        self.bins && !self.points.alone(self.bin_number).is_empty()
-    }
-
     fn doing(&self) -> String {
         let n = self.points.n_inputs();
         match self.phase {
@@ -57,13 +53,10 @@ impl Auto {
                 format!("screening: which of {n} inputs change the value? {} so far", self.named.len())
             }
             Phase::Line | Phase::Bottom => "all inputs act alike: searching along them together".to_owned(),
-            Phase::Optimise if self.is_beside() => {
-                let alone = self.points.alone(self.bin_number).len();
-                let shared = BINS - alone;
-                format!("searching in {alone} inputs that matter and {shared} bins of the others")
-            }
             Phase::Optimise if self.bins => {
-                format!("searching in {} bins of inputs: too many matter", BINS)
+                let why =
+                    if self.noise.noisy { "the noise hides which ones matter" } else { "too many matter" };
+                format!("searching in {BINS} bins of inputs: {why}")
             }
             Phase::Optimise if self.evolution().is_some() => {
                 format!("searching in all {n} inputs by CMA-ES: too many matter")

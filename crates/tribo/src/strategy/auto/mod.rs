@@ -14,6 +14,7 @@
 //!   `rounds`: what follows from them.
 //! - `line`: all inputs answer alike, so they are moved together first.
 //! - `live`: a Gaussian process over the inputs named, for a start with what `slopes` screening has seen.
+//! - `base`: with much noise, the point that is screened from or that bins are searched around.
 //! - `rest`: all other inputs move at once, and nothing should happen.
 //! - `dense`: too many inputs matter to name them, so `bins` of them, all of them and `evolution` take turns.
 //! - `account`: what the strategy says about itself.
@@ -23,6 +24,7 @@
 //! proposals, is in the records.
 
 mod account;
+mod base;
 mod bins;
 mod coded;
 mod dense;
@@ -79,6 +81,7 @@ pub(super) struct Auto {
     /// Position of the lowest in `results`.
     best: Option<usize>,
     start: start::Start,
+    repeats: base::Repeats,
     scatter: Option<Scatter>,
     noise: start::Noise,
     round: Option<(usize, Round)>,
@@ -96,6 +99,8 @@ pub(super) struct Auto {
     /// The point that bins depart from, and which draw they are.
     bin_base: TrialId,
     bin_number: usize,
+    /// Results there were when they were drawn.
+    bins_drawn_at: usize,
     whole: bool,
     /// The arms of the dense fallback, once it is reached without much noise.
     dense: Option<Dense>,
@@ -214,6 +219,7 @@ impl Auto {
             results: vec![],
             best: None,
             start: start::Start::default(),
+            repeats: base::Repeats::default(),
             scatter: None,
             noise: start::Noise::default(),
             round: None,
@@ -226,6 +232,7 @@ impl Auto {
             bins: false,
             bin_base: start::CENTRE,
             bin_number: 0,
+            bins_drawn_at: 0,
             whole: false,
             dense: None,
             live: None,
@@ -453,7 +460,7 @@ impl Auto {
             Task::Point => {}
             Task::Search => self.n_searched += usize::from(value.is_some()),
             Task::Start { pair } => self.start_told(id, pair, value),
-            Task::Repeat(slot) => self.repeat_told(slot, value),
+            Task::Repeat(slot) => self.repeats.told(slot, value),
             Task::More => self.more_told(),
             Task::Scatter => self.scatter_told(self.points.scatter_key(id), value),
             Task::Test(number, test) => self.test_told(number, test, value),

@@ -22,19 +22,9 @@ pub(super) struct Points {
     inputs: Option<Vec<Input>>,
     seed: u64,
     rounds: Vec<RoundMap>,
-    /// Bins, for each time that they were drawn.
-    bins: Vec<Bins>,
+    /// Bin of every input, for each time that they were drawn.
+    bins: Vec<Vec<u32>>,
     made: BTreeMap<u64, (Recipe, Vec<f64>)>,
-}
-
-/// Which inputs move together.
-struct Bins {
-    /// The point they depart from.
-    base: TrialId,
-    /// Bin of every input.
-    of: Vec<u32>,
-    /// Inputs that have a bin of their own, the first ones, in increasing order.
-    alone: Vec<usize>,
 }
 
 /// What a round of screening moves, and which way.
@@ -154,29 +144,13 @@ impl Points {
         self.rounds.len()
     }
 
-    /// Draws `count` bins around a point and returns the number of the draw: one bin for each of the inputs that go alone,
-    /// fewer than `count` and in increasing order, and equal ones at random for all others.
-    pub(super) fn make_bins(&mut self, count: usize, base: TrialId, alone: Vec<usize>) -> usize {
-        let shared = count - alone.len();
+    /// Draws `count` equal bins at random and returns the number of the draw.
+    pub(super) fn make_bins(&mut self, count: usize) -> usize {
         let number = self.bins.len();
-        let mut of: Vec<u32> =
-            (0..self.n_inputs()).map(|input| (alone.len() + input % shared) as u32).collect();
-        Stream::new(self.seed, "bins", number as u64).shuffle(&mut of);
-        for (bin, &input) in alone.iter().enumerate() {
-            of[input] = bin as u32;
-        }
-        self.bins.push(Bins { base, of, alone });
+        let mut bins: Vec<u32> = (0..self.n_inputs()).map(|input| (input % count) as u32).collect();
+        Stream::new(self.seed, "bins", number as u64).shuffle(&mut bins);
+        self.bins.push(bins);
         number
-    }
-
-    /// The first draw of bins around this point.
-    pub(super) fn bins_around(&self, base: TrialId) -> Option<usize> {
-        self.bins.iter().position(|bins| bins.base == base)
-    }
-
-    /// Inputs that have a bin of their own in a draw.
-    pub(super) fn alone(&self, number: usize) -> &[usize] {
-        self.bins.get(number).map_or(&[], |bins| &bins.alone)
     }
 
     /// The last trial that was noted.
@@ -297,10 +271,9 @@ impl Points {
                 let mut at = 0;
                 for &input in inputs {
                     let width = self.span(input).1;
-                    let bin = bins.of[input] as usize;
+                    let shift = z[bins[input] as usize] - 0.5;
                     for u in &mut out[at..at + width] {
-                        let shifted = (*u + z[bin] - 0.5).clamp(0.0, 1.0);
-                        *u = if bin < bins.alone.len() { z[bin] } else { shifted };
+                        *u = (*u + shift).clamp(0.0, 1.0);
                     }
                     at += width;
                 }

@@ -61,7 +61,6 @@ impl Auto {
             self.phase = Phase::Optimise;
             return self.refresh_live();
         }
-        self.start.screened = value.0;
         let number = self.points.n_rounds();
         Stream::new(self.seed, "round of screening", number as u64).shuffle(&mut order);
         let step = match moves {
@@ -109,7 +108,7 @@ impl Auto {
                 }
                 self.name_found();
                 self.drop_slopes()?;
-                self.seek()?;
+                self.move_on()?;
             }
         }
         self.refresh_live()
@@ -176,7 +175,7 @@ impl Auto {
         let Some(value) = value.filter(|_| *current == number) else { return };
         let sigma = (value - round.base_value).abs() / std::f64::consts::SQRT_2;
         self.noise.sigma = self.noise.sigma.max(sigma);
-        if sigma > NOTICED * self.noise.scale && self.start.is_unrepeated() {
+        if sigma > NOTICED * self.noise.scale && self.repeats.is_empty() {
             self.round = None;
             self.measure_noise();
         }
@@ -217,10 +216,6 @@ impl Auto {
         if self.named.is_empty() {
             self.round = None;
             return self.go_dense();
-        }
-        let base = self.points.round(number).base;
-        if moves == Moves::Far && self.wants_beside(base) {
-            return self.go_beside(base);
         }
         self.bins = false;
         self.phase = Phase::Optimise;

@@ -4,18 +4,16 @@
 //! to matter, the rows are a Latin hypercube in those), and the centre once more, moved by 1e-8. If the value moves by more
 //! than such a step explains, the function is noisy: the centre and the best point are repeated twice each to say how much.
 //! One pair can be alike by chance, so screening asks once more if no group of inputs is silent.
-//! With much noise, screening needs a base that stands out of it; without one, bins are searched until there is one, and
-//! a later round needs one that is better still.
+//! With much noise more rows follow, unless a point stands out of it at once (`base`).
 
-use super::{ActiveInput, Auto, Fact, Job, Measured, Phase, Task};
+use super::{ActiveInput, Auto, Fact, Job, Phase, Task};
 use crate::error::Result;
 use crate::trial::{Recipe, TrialId};
 
 /// Rows of the first Latin hypercube.
 const ROWS: usize = 10;
-/// Rows added in search of a point that stands out, and how many of the best are repeated.
+/// Rows added in search of a point that stands out.
 const MORE: usize = 30;
-const REPEATED: usize = 4;
 /// Noise, as a part of the spread of the values, above which it has to be measured, and above which steps are large.
 pub(super) const NOTICED: f64 = 1e-5;
 const MUCH: f64 = 2e-3;
@@ -24,11 +22,6 @@ const EARLY_NOISE: f64 = 1e-6;
 /// Steps of screening: at least, at most, and with much noise. Inputs may pass through files of seven digits.
 pub(super) const STEP: (f64, f64) = (1e-4, 0.05);
 pub(super) const LARGE_STEP: f64 = 0.45;
-/// Standard deviations by which a point must stand out to be screened from, first and after a part of the budget; after a
-/// larger part it is too late to screen.
-const STAND_OUT: [(f64, f64); 2] = [(0.45, 6.0), (0.7, 4.5)];
-/// Standard deviations by which a point must be better than the base of the last round for another.
-const DEEPER: f64 = 2.0;
 /// Bins of the dense fallback.
 pub(super) const BINS: usize = 16;
 /// The centre is the first trial of all.
@@ -40,42 +33,12 @@ pub(super) struct Start {
     n_jobs: usize,
     n_back: usize,
     pair: Vec<Option<f64>>,
-    slots: Vec<Slot>,
     /// Value at the centre.
     centre: Option<f64>,
     /// More rows that are not back.
     more_left: usize,
     /// The middle of the first values.
-    middle: f64,
-    /// Value at the base of the last round of screening.
-    pub(super) screened: f64,
-}
-
-/// A point that is evaluated again.
-struct Slot {
-    point: TrialId,
-    values: Vec<f64>,
-    left: usize,
-    /// Whether it was screened from.
-    used: bool,
-}
-
-impl Start {
-    /// Whether the noise is known from one pair of values only.
-    pub(super) fn is_unrepeated(&self) -> bool {
-        self.slots.is_empty()
-    }
-
-    /// How far the base of the last round of screening is below the middle of the first values.
-    pub(super) fn depth(&self) -> f64 {
-        self.middle - self.screened
-    }
-}
-
-impl Slot {
-    fn mean(&self) -> f64 {
-        self.values.iter().sum::<f64>() / self.values.len() as f64
-    }
+    pub(super) middle: f64,
 }
 
 /// What is known about the noise.
@@ -187,35 +150,23 @@ impl Auto {
         self.start_settled()
     }
 
-    /// Evaluates a point twice more.
-    fn repeat(&mut self, point: TrialId) {
-        let slot = self.start.slots.len();
-        self.start.slots.push(Slot { point, values: vec![], left: 2, used: false });
-        for _ in 0..2 {
-            self.push(Recipe::Jitter { base: point, balanced: false }, vec![], Task::Repeat(slot));
-        }
-    }
-
-    pub(super) fn repeat_told(&mut self, slot: usize, value: Option<f64>) {
-        let slot = &mut self.start.slots[slot];
-        slot.left -= 1;
-        slot.values.extend(value);
-    }
-
     /// Goes on when all that was waited for is back.
     pub(super) fn wait_settled(&mut self) -> Result<()> {
-        let slots = &self.start.slots;
-        if slots.is_empty() || slots.iter().any(|slot| slot.left > 0) || self.start.more_left > 0 {
+        if self.repeats.is_empty() || self.repeats.is_waiting() || self.start.more_left > 0 {
             return Ok(());
         }
         if self.noise.step > 0.0 {
             // More rows are back, or the repeats of the best of them.
-            return if slots.len() < 2 + REPEATED { self.repeat_best() } else { self.stand_out() };
+            if !self.repeats.has_rows() {
+                self.repeat_rows();
+            }
+            return if self.repeats.is_waiting() { Ok(()) } else { self.stand_out() };
         }
+        let (at_centre, at_best) = self.repeats.first_two();
         let mut centre: Vec<f64> = self.start.pair.iter().flatten().copied().collect();
-        centre.extend(&slots[0].values);
+        centre.extend(at_centre);
         let (a, df_a) = squares(&centre);
-        let (b, df_b) = squares(&slots[1].values);
+        let (b, df_b) = squares(at_best);
         if df_a + df_b > 0.0 {
             self.noise.sigma = 1.2 * ((a + b) / (df_a + df_b)).sqrt();
         }
@@ -249,21 +200,6 @@ impl Auto {
         self.start.more_left -= 1;
     }
 
-    /// Repeats the best points that were not repeated yet.
-    fn repeat_best(&mut self) -> Result<()> {
-        let tried = |id: TrialId| self.start.slots.iter().any(|slot| slot.point == id);
-        let rows = self.results.iter().filter(|result| result.in_model && !tried(result.id));
-        let mut rows: Vec<Measured> = rows.copied().collect();
-        rows.sort_by(|a, b| a.value.total_cmp(&b.value));
-        match rows.is_empty() {
-            true => self.stand_out(),
-            false => {
-                rows.iter().take(REPEATED).for_each(|row| self.repeat(row.id));
-                Ok(())
-            }
-        }
-    }
-
     /// Screens from a point that stands out; without one, searches bins around the best.
     fn stand_out(&mut self) -> Result<()> {
         if self.screen_from_repeated()? {
@@ -271,64 +207,6 @@ impl Auto {
         }
         self.found(Fact::NothingStandsOut);
         self.go_dense()
-    }
-
-    /// The best of the repeated points, by the repeats alone.
-    pub(super) fn best_repeated(&self) -> Option<TrialId> {
-        let slots = self.start.slots.iter().filter(|slot| !slot.values.is_empty());
-        slots.min_by(|a, b| a.mean().total_cmp(&b.mean())).map(|slot| slot.point)
-    }
-
-    /// By how much a point has to stand out now.
-    fn needed(&self) -> Option<f64> {
-        let part = self.results.len() as f64 / self.budget as f64;
-        STAND_OUT
-            .iter()
-            .find(|(until, _)| part <= *until)
-            .map(|(_, deviations)| deviations * self.noise.sigma)
-    }
-
-    /// Screens from the best repeated point if it stands out of the noise.
-    fn screen_from_repeated(&mut self) -> Result<bool> {
-        let Some(needed) = self.needed() else { return Ok(false) };
-        let slots = self.start.slots.iter_mut().skip(1);
-        let repeated = slots.filter(|slot| slot.values.len() == 2 && !slot.used);
-        let Some(best) = repeated.min_by(|a, b| a.mean().total_cmp(&b.mean())) else { return Ok(false) };
-        let (point, value, above) = (best.point, best.mean(), self.start.middle - best.mean());
-        let deeper = self.points.n_rounds() == 0 || value < self.start.screened - DEEPER * self.noise.sigma;
-        if above <= needed || !deeper {
-            return Ok(false);
-        }
-        best.used = true;
-        self.found(Fact::StandsOut { deviations: above / self.noise.sigma });
-        // Bins belong to the point they depart from: another round of bins needs another point, a repeat of it.
-        let is_repeat = |id: TrialId| matches!(self.points.recipe(id), Some(Recipe::Jitter { base, .. }) if *base == point);
-        let repeat = self.results.iter().map(|result| result.id).find(|&id| is_repeat(id));
-        let base = repeat.filter(|_| self.points.bins_around(point).is_some()).unwrap_or(point);
-        self.screen_from(base, (value, 2))?;
-        Ok(true)
-    }
-
-    /// While bins are searched under much noise: a point that seems to stand out is repeated, and screened from if it does.
-    pub(super) fn seek(&mut self) -> Result<()> {
-        let busy = self.start.slots.iter().any(|slot| slot.left > 0);
-        let Some(needed) = self.needed().filter(|_| self.bins && self.noise.noisy && !busy) else {
-            return Ok(());
-        };
-        if self.screen_from_repeated()? {
-            return Ok(());
-        }
-        let tried = |id: TrialId| self.start.slots.iter().any(|slot| slot.point == id);
-        let is_repeat = |id: TrialId| matches!(self.points.recipe(id), Some(Recipe::Jitter { .. }));
-        let candidates = self.results.iter().filter(|result| !tried(result.id) && !is_repeat(result.id));
-        if let Some(best) = candidates.min_by(|a, b| a.value.total_cmp(&b.value))
-            && self.start.middle - best.value > needed
-            && (self.points.n_rounds() == 0
-                || best.value < self.start.screened - (1.0 + DEEPER) * self.noise.sigma)
-        {
-            self.repeat(best.id);
-        }
-        Ok(())
     }
 }
 

@@ -81,6 +81,11 @@ impl Arm {
         self.searches.give_way();
     }
 
+    /// Fits look for the directions that matter.
+    pub(super) fn learn_metric(&mut self) {
+        self.forecast.learn_metric();
+    }
+
     /// Whether the search under way gained too little to go on.
     pub(super) fn has_stalled(&self) -> bool {
         self.searches.has_stalled()

@@ -8,7 +8,8 @@ use super::settings::Settings;
 use super::warp::Warp;
 use crate::error::{Error, RestoreFault, Result};
 use crate::surrogate::hyper::Hyperparameters;
-use crate::surrogate::kernel::Kernel;
+use crate::surrogate::kernel::{Kernel, check_positive};
+use crate::surrogate::metric::Metric;
 use crate::trial::{Fit, TrialId};
 
 /// Whether results repeat themselves exactly.
@@ -34,6 +35,8 @@ pub(super) struct Fitted {
     pub(super) spacing: f64,
     /// Where greedy inducing points were chosen.
     pub(super) chosen_at: Option<Hyperparameters>,
+    /// What takes the place of the length scales, if it was learned.
+    pub(super) metric: Option<Metric>,
     /// Results there were.
     pub(super) n_results: usize,
 }
@@ -60,6 +63,7 @@ impl Fitted {
             middle: self.middle,
             spacing: self.spacing,
             chosen_at: self.chosen_at.as_ref().map(to_list),
+            metric: self.metric.as_ref().map(Metric::to_list),
         }
     }
 
@@ -102,6 +106,19 @@ impl Fitted {
                     other => other,
                 })
         };
+        let metric = |list: &[f64]| {
+            if let Some(&value) = list.iter().find(|value| !value.is_finite()) {
+                return Err(fault("metric", value));
+            }
+            let metric = Metric::from_list(list, d).ok_or(Error::Restore {
+                id: id.0,
+                fault: RestoreFault::Length { what: "metric", expected: d * d + 1, found: list.len() },
+            })?;
+            match check_positive("signal variance", metric.signal_var) {
+                Ok(()) => Ok(metric),
+                Err(_) => Err(fault("signal variance", metric.signal_var)),
+            }
+        };
         Ok(Fitted {
             hyper: hyper(&fit.hyper)?,
             noise: if fit.noisy { Noise::Some } else { Noise::None },
@@ -109,6 +126,7 @@ impl Fitted {
             middle: fit.middle,
             spacing: fit.spacing,
             chosen_at: fit.chosen_at.as_deref().map(hyper).transpose()?,
+            metric: fit.metric.as_deref().map(metric).transpose()?,
             n_results,
         })
     }

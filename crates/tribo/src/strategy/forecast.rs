@@ -30,9 +30,16 @@ pub(super) struct Forecast {
     draft: Option<Model>,
     /// The posterior that proposals are made on.
     ahead: Option<Ahead>,
+    /// Whether fits look for the directions that matter.
+    learns_metric: bool,
 }
 
 impl Forecast {
+    /// From now on fits look for the directions that matter.
+    pub(super) fn learn_metric(&mut self) {
+        self.learns_metric = true;
+    }
+
     /// The middle one of the values at the last fit; infinite before the first.
     pub(super) fn middle(&self) -> f64 {
         self.fitted.as_ref().map_or(f64::INFINITY, |fitted| fitted.middle)
@@ -136,7 +143,8 @@ impl Forecast {
         if !self.update(settings, results, spacing, seed, watch)? {
             let (points, values) = (&results.points, &results.values);
             let last = self.fitted.as_ref();
-            let fit = Model::fit(settings, points, values, last, spacing, crowded, seed, watch)?;
+            let metric = self.learns_metric;
+            let fit = Model::fit(settings, points, values, last, spacing, crowded, metric, seed, watch)?;
             self.draft = Some(fit);
         }
         Ok(())

@@ -6,7 +6,7 @@
 //!
 //! In bins of many inputs a box takes longer to collapse than there are evaluations: along some directions nothing
 //! changes, and the search creeps. There, searches *give way*: one that gained less than a hundredth of what separates the
-//! lowest value from the middle one in 3d/2 results is over. A new one takes two or three times as many to come as far, and
+//! lowest value from the middle one in d results is over. A new one takes two or three times as many to come as far, and
 //! ends lower by a tenth of that distance in perhaps one case of three, which is about as much per evaluation.
 
 use super::model::Model;
@@ -24,7 +24,7 @@ const START_POINTS: usize = 500;
 /// Part of middle - lowest that a search must gain to go on, where searches give way, and in how many results for each
 /// coordinate.
 const GAIN: f64 = 1e-2;
-const PATIENCE: f64 = 1.5;
+const PATIENCE: usize = 1;
 
 /// The current search, and where the ones before ended.
 pub(super) struct LocalSearches {
@@ -119,8 +119,7 @@ impl LocalSearches {
         } else {
             self.n_idle += 1;
         }
-        let patience = PATIENCE * (d * (1 + pending / 4)) as f64;
-        self.has_stalled = self.n_idle as f64 >= patience;
+        self.has_stalled = self.n_idle >= PATIENCE * d * (1 + pending / 4);
     }
 
     /// Takes a result as one of the current search.

@@ -105,7 +105,40 @@ impl ExactPosterior {
         let (mut k, mut slopes) = (Mat::zeros(n, n), Mat::zeros(n, n));
         kernel.fill_with_slope(&self.x, &self.x, &mut k, &mut slopes);
 
-        // D = ½(ααᵀ - C⁻¹), C⁻¹ by solving against the identity.
+        let weights = self.evidence_weights();
+        let n_lengths = kernel.length_scales.len();
+        let mut gradient = vec![0.0; n_lengths + 2];
+        kernel.add_length_scale_gradient(&self.x, &self.x, &weights, &mut slopes, &mut gradient[..n_lengths]);
+        for j in 0..n {
+            gradient[n_lengths] += dot(weights.col_as_slice(j), k.col_as_slice(j));
+            gradient[n_lengths + 1] += weights[(j, j)] * self.hyper.noise_var;
+        }
+        gradient
+    }
+
+    /// ∂ log p/∂X [n, d] and ∂ log p/∂log s². `metric` tests it.
+    pub fn log_evidence_input_gradient(&self) -> (Mat<f64>, f64) {
+        let n = self.alpha.len();
+        let kernel = &self.hyper.kernel;
+        let (mut k, mut slopes) = (Mat::zeros(n, n), Mat::zeros(n, n));
+        kernel.fill_with_slope(&self.x, &self.x, &mut k, &mut slopes);
+        let weights = self.evidence_weights();
+        let mut signal = 0.0;
+        for j in 0..n {
+            signal += dot(weights.col_as_slice(j), k.col_as_slice(j));
+            let column = slopes.col_as_slice_mut(j);
+            multiply(column, weights.col_as_slice(j));
+            // A point moves a row of Kff and a column.
+            column.iter_mut().for_each(|value| *value *= 2.0);
+        }
+        let mut gradient = Mat::zeros(n, self.dim());
+        kernel.input_gradient(&self.x, &self.x, &slopes, &mut gradient);
+        (gradient, signal)
+    }
+
+    /// D = ½(ααᵀ - C⁻¹) [n, n], C⁻¹ by solving against the identity.
+    fn evidence_weights(&self) -> Mat<f64> {
+        let n = self.alpha.len();
         let mut weights = Mat::<f64>::identity(n, n);
         product::solve_lower(self.factor.l(), weights.as_mut());
         product::solve_lower_transposed(self.factor.l(), weights.as_mut());
@@ -116,15 +149,7 @@ impl ExactPosterior {
                 *value = 0.5 * (alpha_i * alpha_j - *value);
             }
         }
-
-        let n_lengths = kernel.length_scales.len();
-        let mut gradient = vec![0.0; n_lengths + 2];
-        kernel.add_length_scale_gradient(&self.x, &self.x, &weights, &mut slopes, &mut gradient[..n_lengths]);
-        for j in 0..n {
-            gradient[n_lengths] += dot(weights.col_as_slice(j), k.col_as_slice(j));
-            gradient[n_lengths + 1] += weights[(j, j)] * self.hyper.noise_var;
-        }
-        gradient
+        weights
     }
 
     /// The hyper-parameters in force.

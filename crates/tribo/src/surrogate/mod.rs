@@ -8,6 +8,7 @@ pub mod exact;
 pub mod hyper;
 pub mod inducing;
 pub mod kernel;
+pub mod metric;
 pub mod posterior;
 pub mod sparse;
 pub mod train;

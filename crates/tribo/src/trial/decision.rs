@@ -43,6 +43,9 @@ pub struct Fit {
     /// Hyper-parameters at which greedy inducing points were chosen, as in `hyper`.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub chosen_at: Option<Vec<f64>>,
+    /// The matrix that points are seen through, by rows, and s² there; points are seen as they are without.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub metric: Option<Vec<f64>>,
 }
 
 /// Where a local search ended.

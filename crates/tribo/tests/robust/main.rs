@@ -13,13 +13,14 @@ mod odd;
 #[path = "../support/mod.rs"]
 mod support;
 
-use faer::MatRef;
+use faer::{MatRef, mat};
 use proptest::prelude::ProptestConfig;
 use support::cases::{Case, unit_points};
 use support::conformance::check_posterior;
 use support::models::{hyperparameters, posteriors};
-use tribo::surrogate::hyper::Mean;
-use tribo::surrogate::kernel::Shape;
+use tribo::surrogate::hyper::{Hyperparameters, Mean};
+use tribo::surrogate::kernel::{Kernel, Shape};
+use tribo::surrogate::metric::{Mapped, Metric, MetricGp, MetricPrior};
 
 /// So many random draws, none remembered in a file.
 fn draws(cases: u32) -> ProptestConfig {
@@ -29,6 +30,18 @@ fn draws(cases: u32) -> ProptestConfig {
 /// Row i, copied.
 fn row(x: MatRef<'_, f64>, i: usize) -> Vec<f64> {
     (0..x.ncols()).map(|k| x[(i, k)]).collect()
+}
+
+/// The exact posterior seen through an oblique matrix, and hyper-parameters that say how far apart its points are.
+fn oblique(case: &Case, hyper: &Hyperparameters, mean: Mean) -> (Hyperparameters, Mapped) {
+    let (shape, signal_var) = (hyper.kernel.shape, hyper.kernel.signal_var);
+    let metric = Metric { map: mat![[2.0, 1.5], [-0.7, 1.2]], signal_var };
+    let prior = MetricPrior { length_scale: 1.0, entry_sd: 1.0 };
+    let gp = MetricGp { shape, mean, noise_var: hyper.noise_var, prior, evaluations: 1 };
+    let seen = gp.condition(case.x.as_ref(), &case.y, &metric).expect("a posterior");
+    let lengths = (0..2).map(|k| metric.length_scale(k)).collect();
+    let kernel = Kernel::new(shape, lengths, signal_var, 2).expect("a kernel");
+    (Hyperparameters::new(kernel, hyper.noise_var).expect("hyper-parameters"), seen)
 }
 
 #[test]
@@ -47,6 +60,8 @@ fn every_posterior_conforms() {
                 let what = format!("{shape:?}, {mean:?}, {}", named.name);
                 check_posterior(named.posterior.as_ref(), &hyper, queries.as_ref(), &what);
             }
+            let (hyper, seen) = oblique(&case, &hyper, mean);
+            check_posterior(&seen, &hyper, queries.as_ref(), &format!("{shape:?}, {mean:?}, mapped"));
         }
     }
 }

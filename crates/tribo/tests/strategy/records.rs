@@ -51,6 +51,7 @@ fn records_that_do_not_fit_are_refused_and_change_nothing() {
             middle: 0.0,
             spacing: 0.0,
             chosen_at: None,
+            metric: None,
         };
         let mut decision = Decision { results: 1, fit: Some(fit), ended: None };
         change(&mut decision);
@@ -86,6 +87,12 @@ fn records_that_do_not_fit_are_refused_and_change_nothing() {
             exploit(fitted(&|f| f.chosen_at = Some(vec![1.0; 3]))),
             RestoreFault::Length { what: "fit", expected: 12, found: 3 },
         ),
+        (
+            exploit(fitted(&|f| f.metric = Some(vec![1.0; 3]))),
+            RestoreFault::Length { what: "metric", expected: 101, found: 3 },
+        ),
+        (exploit(fitted(&|f| f.metric = Some(vec![f64::INFINITY; 101]))), number("metric", f64::INFINITY)),
+        (exploit(fitted(&|f| f.metric = Some(vec![-1.0; 101]))), number("signal variance", -1.0)),
     ];
     for (trial, fault) in cases {
         let id = trial.id.0;
@@ -139,6 +146,7 @@ fn records_read_well_and_keep_every_bit() {
             middle: 4.0,
             spacing: 2e-3,
             chosen_at: Some(vec![1.5, 2.5, 3.5]),
+            metric: Some(vec![-0.1, 4.0]),
         }),
         ended: Some(Ended::AtKnownOptimum),
     };
@@ -157,7 +165,7 @@ fn records_read_well_and_keep_every_bit() {
         r#"{"id":8,"embedding":1,"z":[0.25],"purpose":"exploit","decision":{"results":31,"fit":{"#,
         r#""hyper":[0.30000000000000004,5e-324,1e-8],"noisy":true,"shift":-0.0,"#,
         r#""scale":2.0,"log":[0.3333333333333333,2.5],"middle":4.0,"spacing":0.002,"#,
-        r#""chosen_at":[1.5,2.5,3.5]},"ended":"at_known_optimum"}}"#
+        r#""chosen_at":[1.5,2.5,3.5],"metric":[-0.1,4.0]},"ended":"at_known_optimum"}}"#
     );
     assert_eq!(write(&full), text);
     for trial in [plain, full] {

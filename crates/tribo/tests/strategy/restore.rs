@@ -20,7 +20,7 @@ use tribo::trial::{Outcome, Purpose, Recipe, Trial, TrialId};
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Record {
-    Asked(Trial),
+    Asked(Box<Trial>),
     Told { id: TrialId, outcome: Outcome },
 }
 
@@ -58,7 +58,7 @@ fn traffic(case: &Case, seed: u64) -> (Vec<String>, usize) {
             let point = study.space().point(x.iter().map(|&x| Values::Float(vec![x])).collect());
             let value = if stream.uniform() < 0.2 { f64::NAN } else { -case.problem.evaluate(&x) };
             let id = study.add(&point.expect("a point"), value).expect("added");
-            records.push(write(Record::Asked(recorded(&study, id))));
+            records.push(write(Record::Asked(Box::new(recorded(&study, id)))));
             let outcome = study.history().get(id).and_then(|(_, outcome)| outcome.cloned()).expect("told");
             records.push(write(Record::Told { id, outcome }));
         } else if open.is_empty() || (open.len() < crowd && stream.uniform() < 0.4) {
@@ -70,7 +70,7 @@ fn traffic(case: &Case, seed: u64) -> (Vec<String>, usize) {
             let evolves = turns.next_back() == Some(DenseArm::Evolution);
             let cancel = if stream.uniform() < 0.3 { stream.below(30) } else { usize::MAX };
             for suggestion in study.ask_watched(n, &CancelAt::question(cancel)).unwrap_or_default() {
-                records.push(write(Record::Asked(recorded(&study, suggestion.id))));
+                records.push(write(Record::Asked(Box::new(recorded(&study, suggestion.id)))));
                 open.push(suggestion);
                 n_evolved += usize::from(evolves);
             }
@@ -97,12 +97,12 @@ fn check_cut(case: &Case, seed: u64, records: &[String], cut: usize, more: usize
     for (line, record) in records.iter().enumerate().take(cut + more) {
         match serde_json::from_str(record).expect("a record") {
             Record::Asked(trial) if line < cut || trial.purpose == Purpose::Added => {
-                study.restore_asked(trial).expect("restored");
+                study.restore_asked(*trial).expect("restored");
             }
             Record::Asked(trial) => {
                 let asked = study.ask(1).expect("a proposal");
                 let made = asked.first().and_then(|asked| study.history().get(asked.id)).expect("a trial").0;
-                let made = serde_json::to_string(&Record::Asked(made.clone())).expect("JSON");
+                let made = serde_json::to_string(&Record::Asked(Box::new(made.clone()))).expect("JSON");
                 assert!(
                     made == *record,
                     "{}, seed {seed}, cut at record {cut}: trial {} is\n{made}\nand was\n{record}",
@@ -174,8 +174,8 @@ fn cases() -> Vec<Case> {
 #[test]
 fn a_restored_study_goes_on_with_the_same_bits() {
     let (mut n_fits, mut n_ended, mut n_updates, mut n_chosen, mut n_noisy, mut n_log) = (0, 0, 0, 0, 0, 0);
-    // Trials of arms that set all inputs of a dense function, after bins.
-    let (mut n_whole, mut n_evolved) = (0, 0);
+    // Fits of bins of a dense function, and trials of the arms that set all its inputs after them.
+    let (mut n_metrics, mut n_whole, mut n_evolved) = (0, 0, 0);
     for case in cases() {
         for seed in [1, 2, 3] {
             let (records, evolved) = traffic(&case, seed);
@@ -195,6 +195,7 @@ fn a_restored_study_goes_on_with_the_same_bits() {
                 n_updates += usize::from(modelled && fit.is_none());
                 n_ended += usize::from(decision.is_some_and(|decision| decision.ended.is_some()));
                 n_chosen += usize::from(fit.is_some_and(|fit| fit.chosen_at.is_some()));
+                n_metrics += usize::from(fit.is_some_and(|fit| fit.metric.is_some()));
                 n_noisy += usize::from(fit.is_some_and(|fit| fit.noisy));
                 let all = |set: &Vec<usize>| set.len() == case.problem.low().len();
                 n_whole +=
@@ -204,6 +205,6 @@ fn a_restored_study_goes_on_with_the_same_bits() {
         }
     }
     // Everything a trial can carry has been there.
-    let seen = [n_fits, n_updates, n_ended, n_chosen, n_noisy, n_log, n_whole, n_evolved];
+    let seen = [n_fits, n_updates, n_ended, n_chosen, n_noisy, n_log, n_metrics, n_whole, n_evolved];
     assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
 }

@@ -1,6 +1,7 @@
 //! Too many inputs matter to name them: three arms take turns, by what they gain.
 //!
-//! - *bins*: common moves of 16 random bins of inputs, searched with a Gaussian process of 16 coordinates;
+//! - *bins*: common moves of 16 random bins of inputs, searched with a Gaussian process of 16 coordinates that learns which
+//!   directions matter, unless there is noise;
 //! - *all inputs*: a Gaussian process over all of them, whose prior grows with the dimension;
 //! - *evolution*: separable CMA-ES over all of them.
 //!
@@ -11,7 +12,7 @@
 //! that just gave up aside. Bins are drawn anew each time, so that other inputs move together.
 //!
 //! A search in the first bins that stalls gives way to another one elsewhere in them (`searches`), since functions of many
-//! inputs have many valleys; in the last 48 evaluations to the best one so far. Bins that have gained something do not give up
+//! inputs have many valleys; in the last 32 evaluations to the best one so far. Bins that have gained something do not give up
 //! before the search under way stalls.
 //!
 //! Improvements are judged as those of local searches are: by more than a thousandth of what separates the lowest value
@@ -33,7 +34,7 @@ const WRITTEN: usize = 2_000;
 const PATIENCE: usize = 60;
 /// Evaluations at the end of the budget in which no search of bins begins, since it would not come far, and the best one goes
 /// on: twice what a search may be idle.
-const LAST: usize = 48;
+const LAST: usize = 32;
 /// Part of middle - lowest that is an improvement.
 const WORTHWHILE: f64 = 1e-3;
 

@@ -8,7 +8,7 @@ use super::super::arm::Arm;
 use super::super::predict::Located;
 use super::super::settings::Settings;
 use super::dense::{Dense, WHOLE};
-use super::start::BINS;
+use super::start::{BINS, NOTICED};
 use super::{Auto, Measured};
 use crate::embed::{Embedding, Kind};
 use crate::error::Result;
@@ -89,7 +89,12 @@ impl Auto {
             LiveSpace::Inputs(inputs) => self.points.width(inputs),
         };
         let is_near = self.dense.as_ref().is_some_and(Dense::is_later);
-        self.live = Some(Live::new(space, dim, self.seed, self.n_live, is_near, self.dense.is_some())?);
+        let mut live = Live::new(space, dim, self.seed, self.n_live, is_near, self.dense.is_some())?;
+        // What matters in bins of a dense function are directions oblique to them.
+        if self.bins && self.dense.is_some() && self.noise.sigma <= NOTICED * self.noise.scale {
+            live.arm.learn_metric();
+        }
+        self.live = Some(live);
         self.n_live += 1;
         self.feed_live();
         Ok(())

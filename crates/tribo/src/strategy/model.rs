@@ -178,8 +178,12 @@ impl Model {
         }
     }
 
-    /// Distance in length scales, none of them counted as longer than half the cube.
+    /// Distance in length scales, none of them counted as longer than half the cube; with a metric, in that: points that differ
+    /// along idle directions are in the same valley.
     pub(super) fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
+        if let Some(metric) = &self.fitted.metric {
+            return metric.distance(a, b);
+        }
         let scaled = |k: usize| (a[k] - b[k]) / self.length_scale(k).min(0.5);
         (0..a.len()).map(|k| scaled(k) * scaled(k)).sum::<f64>().sqrt()
     }

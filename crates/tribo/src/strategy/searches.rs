@@ -18,8 +18,8 @@ use crate::surrogate::Posterior;
 use crate::trial::Ended;
 use faer::Mat;
 
-/// Random points among which a search begins.
-const START_POINTS: usize = 500;
+/// Random points among which a search begins, at least and at most: there are more where there is more room, 16 d² of them.
+const START_POINTS: (usize, usize) = (500, 4096);
 
 /// Part of middle - lowest that a search must gain to go on, where searches give way, and in how many results for each
 /// coordinate.
@@ -165,10 +165,11 @@ impl LocalSearches {
     ) -> Result<Vec<f64>> {
         let d = posterior.dim();
         let kappa = (1 + self.number % 3) as f64;
-        let points = Mat::from_fn(START_POINTS, d, |_, _| stream.uniform());
+        let n_points = (16 * d * d).clamp(START_POINTS.0, START_POINTS.1);
+        let points = Mat::from_fn(n_points, d, |_, _| stream.uniform());
         let prediction = posterior.predict(points.as_ref())?;
         let mut best = (f64::INFINITY, 0);
-        for i in 0..START_POINTS {
+        for i in 0..n_points {
             let point: Vec<f64> = (0..d).map(|k| points[(i, k)]).collect();
             let mut known = self.optima.iter().chain(&self.starts);
             let far = known.all(|other| model.distance(&point, other) > 1.0);
@@ -178,5 +179,56 @@ impl LocalSearches {
             }
         }
         Ok((0..d).map(|k| points[(best.1, k)]).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const D: usize = 4;
+
+    fn tell(searches: &mut LocalSearches, results: &mut Results, value: f64) {
+        searches.judge(value, 10.0, results, D, 0);
+        let row = results.measured(vec![value / 10.0; D], value);
+        searches.enter(row, &results.values);
+    }
+
+    /// The first values gain less than a hundredth of 10 - 1 each.
+    fn stalled() -> (LocalSearches, Results) {
+        let (mut searches, mut results) = (LocalSearches::new(), Results::default());
+        searches.give_way();
+        for value in [1.0, 0.99, 0.98] {
+            tell(&mut searches, &mut results, value);
+            assert!(!searches.has_stalled(), "at {value}");
+        }
+        tell(&mut searches, &mut results, 0.97);
+        (searches, results)
+    }
+
+    #[test]
+    fn a_search_stalls_when_d_results_gain_too_little() {
+        let (mut searches, mut results) = stalled();
+        assert!(searches.has_stalled());
+        tell(&mut searches, &mut results, 0.5);
+        assert!(!searches.has_stalled(), "it has gained");
+        let mut patient = LocalSearches::new();
+        let mut results = Results::default();
+        (0..3 * D).for_each(|_| tell(&mut patient, &mut results, 1.0));
+        assert!(!patient.has_stalled(), "only searches that give way stall");
+    }
+
+    #[test]
+    fn the_best_search_goes_on_at_the_end() {
+        let (mut searches, mut results) = stalled();
+        searches.begin_next(Ended::AtOptimum, &results, &[0.9; D]);
+        assert!(!searches.has_stalled());
+        assert_eq!((searches.number(), searches.own().first()), (1, None));
+        (0..D).for_each(|_| tell(&mut searches, &mut results, 5.0));
+        assert!(searches.has_stalled());
+        searches.resume(&results.values);
+        assert_eq!(searches.own().first().map(|row| results.values[row]), Some(0.97));
+        (0..2 * D).for_each(|_| tell(&mut searches, &mut results, 5.0));
+        assert!(!searches.has_stalled(), "a search that was resumed goes on");
     }
 }

@@ -57,6 +57,12 @@ impl Metric {
         1.0 / squares.sum::<f64>().sqrt().max(1.0 / LARGEST)
     }
 
+    /// |W(a - b)|.
+    pub fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
+        let along = |j: usize| (0..a.len()).map(|k| self.map[(j, k)] * (a[k] - b[k])).sum::<f64>();
+        (0..self.map.nrows()).map(|j| along(j) * along(j)).sum::<f64>().sqrt()
+    }
+
     /// W by rows, then s².
     pub fn to_list(&self) -> Vec<f64> {
         let d = self.map.ncols();

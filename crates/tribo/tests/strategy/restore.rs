@@ -163,7 +163,7 @@ fn cases() -> Vec<Case> {
         case("paper", wide(), Strategy::Paper(paper), 50, 0.0),
         case("auto, few inputs matter", hidden(), Strategy::auto(), 110, 0.0),
         case("auto, noise", hidden(), Strategy::auto(), 90, 0.02),
-        case("auto, much noise", hidden(), Strategy::auto(), 90, 0.4),
+        case("auto, much noise", hidden(), Strategy::auto(), 150, 0.4),
         case("auto, all alike", alike(), Strategy::auto(), 90, 0.0),
         case("auto, dense", rotated(), Strategy::auto(), 90, 0.0),
         case("auto, dense arms", everywhere(), Strategy::auto(), 210, 0.0),
@@ -176,6 +176,8 @@ fn a_restored_study_goes_on_with_the_same_bits() {
     let (mut n_fits, mut n_ended, mut n_updates, mut n_chosen, mut n_noisy, mut n_log) = (0, 0, 0, 0, 0, 0);
     // Fits of bins of a dense function, and trials of the arms that set all its inputs after them.
     let (mut n_metrics, mut n_whole, mut n_evolved) = (0, 0, 0);
+    // Trials in bins that have moved on under noise.
+    let mut n_moved = 0;
     for case in cases() {
         for seed in [1, 2, 3] {
             let (records, evolved) = traffic(&case, seed);
@@ -201,10 +203,12 @@ fn a_restored_study_goes_on_with_the_same_bits() {
                 n_whole +=
                     usize::from(matches!(&trial.recipe, Some(Recipe::Set { inputs, .. }) if all(inputs)));
                 n_log += usize::from(fit.is_some_and(|fit| fit.log.is_some()));
+                let moved = matches!(&trial.recipe, Some(Recipe::Bins { number, .. }) if *number > 0);
+                n_moved += usize::from(moved && case.noise > 0.0);
             }
         }
     }
     // Everything a trial can carry has been there.
-    let seen = [n_fits, n_updates, n_ended, n_chosen, n_noisy, n_log, n_metrics, n_whole, n_evolved];
+    let seen = [n_fits, n_updates, n_ended, n_chosen, n_noisy, n_log, n_metrics, n_whole, n_evolved, n_moved];
     assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
 }

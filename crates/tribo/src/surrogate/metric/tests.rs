@@ -85,6 +85,9 @@ fn a_diagonal_metric_is_length_scales() {
     let pending = points(3, 6);
     same(&*seen.hallucinate(pending.as_ref()).unwrap(), &*plain.hallucinate(pending.as_ref()).unwrap());
     (0..D).for_each(|k| close(metric.length_scale(k), lengths[k]));
+    let (a, b) = ([0.1, 0.9, 0.5, 0.2, 0.0], [0.6, 0.2, 0.5, 1.0, 0.3]);
+    let squares = (0..D).map(|k| ((a[k] - b[k]) / lengths[k]).powi(2));
+    close(metric.distance(&a, &b), squares.sum::<f64>().sqrt());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! proposals whether they come from a running study or from its records.
 
 use super::ahead::Pending;
-use super::fitted::Fitted;
+use super::fitted::{Fitted, Noise};
 use super::forecast::Forecast;
 use super::model::Model;
 use super::proposal::{For, MANY_PENDING, Proposer};
@@ -84,6 +84,11 @@ impl Arm {
     /// Fits look for the directions that matter.
     pub(super) fn learn_metric(&mut self) {
         self.forecast.learn_metric();
+    }
+
+    /// Whether results carry noise was measured.
+    pub(super) fn know_noise(&mut self, noise: Noise) {
+        self.forecast.know_noise(noise);
     }
 
     /// Whether the search under way gained too little to go on.

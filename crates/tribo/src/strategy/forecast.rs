@@ -5,8 +5,8 @@
 //! no trial was asked with yet is a draft; it becomes the model when one is, and is gone when anything else happens.
 
 use super::ahead::{Ahead, Pending};
-use super::fitted::Fitted;
-use super::model::Model;
+use super::fitted::{Fitted, Noise};
+use super::model::{Known, Model};
 use super::results::Results;
 use super::searches::LocalSearches;
 use super::settings::Settings;
@@ -30,14 +30,19 @@ pub(super) struct Forecast {
     draft: Option<Model>,
     /// The posterior that proposals are made on.
     ahead: Option<Ahead>,
-    /// Whether fits look for the directions that matter.
-    learns_metric: bool,
+    /// What fits are told; whether it is crowded they are told each time.
+    known: Known,
 }
 
 impl Forecast {
-    /// From now on fits look for the directions that matter.
+    /// Fits look for the directions that matter.
     pub(super) fn learn_metric(&mut self) {
-        self.learns_metric = true;
+        self.known.learns_metric = true;
+    }
+
+    /// Fits need not ask whether results carry noise.
+    pub(super) fn know_noise(&mut self, noise: Noise) {
+        self.known.noise = Some(noise);
     }
 
     /// The middle one of the values at the last fit; infinite before the first.
@@ -143,8 +148,8 @@ impl Forecast {
         if !self.update(settings, results, spacing, seed, watch)? {
             let (points, values) = (&results.points, &results.values);
             let last = self.fitted.as_ref();
-            let metric = self.learns_metric;
-            let fit = Model::fit(settings, points, values, last, spacing, crowded, metric, seed, watch)?;
+            let known = Known { crowded, ..self.known };
+            let fit = Model::fit(settings, points, values, last, spacing, known, seed, watch)?;
             self.draft = Some(fit);
         }
         Ok(())

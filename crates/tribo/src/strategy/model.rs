@@ -20,6 +20,17 @@ use crate::surrogate::train::{ExactGp, Report, SparseGp, Training};
 use crate::surrogate::watch::Watch;
 use faer::Mat;
 
+/// What is known besides the results.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Known {
+    /// Many workers act on few results.
+    pub(super) crowded: bool,
+    /// Whether results carry noise, if that was measured.
+    pub(super) noise: Option<Noise>,
+    /// A metric takes the place of the length scales while the process is exact and there is no noise.
+    pub(super) learns_metric: bool,
+}
+
 /// A fitted model and what it has seen.
 pub(super) struct Model {
     posterior: Box<dyn Posterior>,
@@ -47,7 +58,7 @@ impl Model {
         let kept: Vec<Vec<f64>> = rows.iter().map(|&i| points[i].clone()).collect();
         let x = matrix(&kept);
         let y: Vec<f64> = rows.iter().map(|&i| fitted.warp.apply(values[i])).collect();
-        let gp = process(settings, x.ncols(), y.len(), fitted.noise, false, None, seed);
+        let gp = process(settings, x.ncols(), y.len(), fitted.noise, Known::default(), None, seed);
         let posterior: Box<dyn Posterior> = match (gp, &fitted.metric) {
             (_, Some(metric)) => Box::new(metric_gp(&fitted.hyper).condition(x.as_ref(), &y, metric)?),
             (Gp::Exact(gp), None) => {
@@ -89,16 +100,14 @@ impl Model {
     }
 
     /// Fits hyper-parameters under each candidate warp, without noise and with, and keeps the most likely. Starts from
-    /// the last fit, if there is one. `crowded`: many workers act on these few results. `learns_metric`: results are known
-    /// to carry no noise, and a metric takes the place of the length scales while the process is exact.
+    /// the last fit, if there is one.
     pub(super) fn fit(
         settings: &Settings,
         points: &[Vec<f64>],
         values: &[f64],
         last: Option<&Fitted>,
         spacing: f64,
-        crowded: bool,
-        learns_metric: bool,
+        known: Known,
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Model> {
@@ -112,12 +121,11 @@ impl Model {
         let kept: Vec<Vec<f64>> = rows.iter().map(|&i| points[i].clone()).collect();
         let x = matrix(&kept);
         let mut best: Option<(f64, Box<dyn Posterior>, Fitted)> = None;
-        let noises = match last {
-            // Length scales take for noise what they cannot follow, and the metric would have to wait.
-            _ if learns_metric => vec![Noise::None],
+        let noises = match (known.noise, last) {
+            (Some(noise), _) => vec![noise],
             // Whether there is noise is asked anew now and then only: it doubles the work.
-            Some(last) if n_seen % NOISE_ASKED_EVERY != 0 => vec![last.noise],
-            _ => vec![Noise::None, Noise::Some],
+            (None, Some(last)) if n_seen % NOISE_ASKED_EVERY != 0 => vec![last.noise],
+            (None, _) => vec![Noise::None, Noise::Some],
         };
         for (warp, noise) in Warp::candidates(&values, settings.warp)
             .into_iter()
@@ -125,7 +133,7 @@ impl Model {
         {
             let y: Vec<f64> = values.iter().map(|&value| warp.apply(value)).collect();
             let start = last.filter(|last| last.noise == noise).map(|last| &last.hyper);
-            let gp = process(settings, x.ncols(), y.len(), noise, crowded, start, seed);
+            let gp = process(settings, x.ncols(), y.len(), noise, known, start, seed);
             let (posterior, hyper, report) = gp.fit(&x, &y, watch)?;
             let handicap = if noise == Noise::None { 0.0 } else { NOISE_MUST_EXPLAIN };
             let evidence = (report.objective - handicap) * values.len() as f64 + warp.log_jacobian(&values);
@@ -138,9 +146,11 @@ impl Model {
             }
         }
         let (_, mut posterior, mut fitted) = best.ok_or(Error::Empty { what: "warps of the model" })?;
-        let exact =
-            matches!(process(settings, x.ncols(), rows.len(), fitted.noise, false, None, seed), Gp::Exact(_));
-        if learns_metric && exact && fitted.noise == Noise::None {
+        let exact = matches!(
+            process(settings, x.ncols(), rows.len(), fitted.noise, Known::default(), None, seed),
+            Gp::Exact(_)
+        );
+        if known.learns_metric && exact && fitted.noise == Noise::None {
             let y: Vec<f64> = values.iter().map(|&value| fitted.warp.apply(value)).collect();
             let last = last.and_then(|last| last.metric.as_ref());
             if let Some((metric, mapped)) = learn_metric(&x, &y, &fitted.hyper, last, watch)? {
@@ -312,14 +322,14 @@ fn process(
     d: usize,
     n: usize,
     noise: Noise,
-    crowded: bool,
+    known: Known,
     last: Option<&Hyperparameters>,
     seed: u64,
 ) -> Gp {
     let surrogate = &settings.surrogate;
     let training = Training {
         ranges: ranges(noise),
-        priors: if surrogate.priors { priors(d, noise, crowded) } else { Priors::default() },
+        priors: if surrogate.priors { priors(d, known) } else { Priors::default() },
         starts: starts(settings, d, noise, last),
         evaluations: EVALUATIONS,
         seed,
@@ -369,15 +379,16 @@ fn ranges(noise: Noise) -> Ranges {
 /// next result corrects it. For them length scales are held near the smooth guess of `starts`.
 ///
 /// Noise hides what a few results would tell about length scales, and those that come from the prior alone, where all is
-/// flat, lead the search from corner to corner. So under noise the prior is centred at the smooth guess too: Hartmann-6
-/// with noise of 10 % of its depth after 200 evaluations, mean of 40 runs: -3.07, and -2.91 around 0.9 √d.
-fn priors(d: usize, noise: Noise, crowded: bool) -> Priors {
+/// flat, lead the search from corner to corner. So where noise was measured the prior is centred at the smooth guess too:
+/// Hartmann-6 with noise of 10 % of its depth after 200 evaluations, mean of 40 runs: -3.07, and -2.91 around 0.9 √d. Where it
+/// is only suspected it may be the ripples of a deterministic function, which long length scales rightly overlook.
+fn priors(d: usize, known: Known) -> Priors {
     // A log-normal density of θ is a normal density of log θ whose centre lies scale² lower.
     let around = |centre: f64, scale: f64| Some(Prior::LogNormal { location: centre + scale * scale, scale });
-    let (centre, scale) = match (crowded, noise) {
+    let (centre, scale) = match (known.crowded, known.noise) {
         (true, _) => (SMOOTH.ln(), 0.3),
-        (false, Noise::Some) => (SMOOTH.ln(), 0.9),
-        (false, Noise::None) => (-0.1, 1.2),
+        (false, Some(Noise::Some)) => (SMOOTH.ln(), 0.9),
+        (false, _) => (-0.1, 1.2),
     };
     Priors {
         length_scale: around(0.5 * (d as f64).ln() + centre, scale),

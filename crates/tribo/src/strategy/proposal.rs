@@ -78,22 +78,27 @@ impl Proposer<'_> {
             true => searches.region().sides(centre, |k| model.length_scale(k)),
             false => (vec![0.0; d], vec![1.0; d]),
         };
-        let found = match &self.settings.maximizer {
+        let mut search = |function: &dyn Function| match &self.settings.maximizer {
             Maximizer::Gradient(search) => {
                 let (search, best) = (affordable(search, posterior.n_observations()), incumbents.as_ref());
-                maximise(&*function, posterior, &low, &high, best, &search, &mut stream, watch)?
+                maximise(function, posterior, &low, &high, best, &search, &mut stream, watch)
             }
             Maximizer::Cmaes(search) => {
                 // The paper's start: a random mixture of the best point and a uniform one.
                 let weight = stream.uniform();
                 let start: Vec<f64> =
                     (0..d).map(|k| weight * centre[k] + (1.0 - weight) * stream.uniform()).collect();
-                maximise_cmaes(&*function, posterior, &low, &high, &start, search, &mut stream, watch)?
+                maximise_cmaes(function, posterior, &low, &high, &start, search, &mut stream, watch)
             }
         };
+        let found = search(&*function)?;
         let hopeless = self.settings.acquisition == Acquisition::LogEi && found.value < PROMISE.ln();
-        if local && hopeless {
+        if hopeless && local {
             return Ok((searches.start(model, posterior, &mut stream)?, Some(Ended::AtOptimum)));
+        }
+        // With nothing to gain by the model's word, the model itself is in question: where it knows least.
+        if hopeless && !self.settings.trust_region {
+            return Ok((search(&PosteriorVariance)?.x, None));
         }
         Ok((found.x, None))
     }

@@ -1,8 +1,8 @@
 //! With much noise: the point to depart from.
 //!
 //! The lowest value may be luck, so the lowest few points are evaluated twice again and compared by these repeats alone.
-//! A best one that stands out by 15 standard deviations is screened from: a far move then shows an input that has a
-//! fifth of that effect, and the names are worth their some sixty evaluations. Otherwise bins around the best one are searched, and
+//! A best one that stands out by 15 standard deviations, or by 9 where the noise is moderate, is screened from: a far move
+//! then shows inputs that have a part of that effect, and the names are worth their some sixty evaluations. Otherwise bins around the best one are searched, and
 //! they move on: after 40 results the lowest two points are repeated, and new bins are drawn around the best of all
 //! repeated ones. In bins inputs can only go where their company goes, and every draw gives them another one.
 //!
@@ -18,8 +18,10 @@ const REPEATED: usize = 4;
 const REPEATED_AGAIN: usize = 2;
 /// Repeats of each.
 const REPEATS: usize = 2;
-/// Standard deviations by which a point must stand out to be screened from.
-const STAND_OUT: f64 = 15.0;
+/// Noise, as a part of the spread of the values, up to which it is moderate, and standard deviations by which a point must
+/// stand out to be screened from: with moderate noise, and with more.
+const MODERATE: f64 = 0.25;
+const STAND_OUT: (f64, f64) = (9.0, 15.0);
 /// Results after which bins move on.
 const STAY: usize = 40;
 /// Evaluations at the end of the budget with which it is too late to move on.
@@ -116,7 +118,8 @@ impl Auto {
     pub(super) fn screen_from_repeated(&mut self) -> Result<bool> {
         let Some((point, value)) = self.repeats.best() else { return Ok(false) };
         let deviations = (self.start.middle - value) / self.noise.sigma;
-        if deviations <= STAND_OUT {
+        let moderate = self.noise.sigma <= MODERATE * self.noise.scale;
+        if deviations <= if moderate { STAND_OUT.0 } else { STAND_OUT.1 } {
             return Ok(false);
         }
         self.found(Fact::StandsOut { deviations });

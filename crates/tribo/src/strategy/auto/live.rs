@@ -5,6 +5,7 @@
 //! their base, tell a model about ripples and not about the trend, and stay out.
 
 use super::super::arm::Arm;
+use super::super::fitted::Noise;
 use super::super::predict::Located;
 use super::super::settings::Settings;
 use super::dense::{Dense, WHOLE};
@@ -90,8 +91,13 @@ impl Auto {
         };
         let is_near = self.dense.as_ref().is_some_and(Dense::is_later);
         let mut live = Live::new(space, dim, self.seed, self.n_live, is_near, self.dense.is_some())?;
-        // What matters in bins of a dense function are directions oblique to them.
-        if self.bins && self.dense.is_some() && self.noise.sigma <= NOTICED * self.noise.scale {
+        // What matters in bins of a dense function are directions oblique to them. Length scales cannot follow those and take
+        // them for noise, so a quiet function is not asked about it there.
+        let quiet = self.noise.sigma <= NOTICED * self.noise.scale;
+        if self.noise.noisy {
+            live.arm.know_noise(Noise::Some);
+        } else if self.bins && self.dense.is_some() && quiet {
+            live.arm.know_noise(Noise::None);
             live.arm.learn_metric();
         }
         self.live = Some(live);

@@ -96,8 +96,8 @@ impl Proposer<'_> {
         if hopeless && local {
             return Ok((searches.start(model, posterior, &mut stream)?, Some(Ended::AtOptimum)));
         }
-        // With nothing to gain by the model's word, the model itself is in question: where it knows least.
-        if hopeless && !self.settings.trust_region {
+        // With nothing to gain by the model's word, the model itself is in question: every other point is where it knows least.
+        if hopeless && !self.settings.trust_region && trial.id % 2 == 1 {
             return Ok((search(&PosteriorVariance)?.x, None));
         }
         Ok((found.x, None))

@@ -17,7 +17,8 @@
 //!
 //! Improvements are judged as those of local searches are: by more than a thousandth of what separates the lowest value
 //! from the middle one. Above 2,000 coordinates, which arms of all inputs would write into every record, there are bins
-//! alone, one draw after the other. With much noise an improvement may be luck, and the first arm stays.
+//! alone, one draw after the other. With much noise an improvement may be luck: there are no turns, and
+//! bins move on (`base`).
 
 use super::evolution::Evolution;
 use super::start::CENTRE;

@@ -7,13 +7,19 @@
 //! One test checks every problem, plain and wrapped: the stated optimum is taken at the stated points, no
 //! random point is below it, and the gradient there vanishes or points out of the box. Evaluation costs O(D).
 //!
+//! [`Walk`] and [`Rough`] are apart: problems as real ones are, rough and failing, whose optima nobody knows.
+//!
 //! Not here: problems that need data files, and constraints.
 
 mod classic;
 mod paper;
+mod rough;
+mod walk;
 mod wrap;
 
 pub use paper::product;
+pub use rough::Rough;
+pub use walk::Walk;
 pub use wrap::{Noisy, active_inputs, embed_active, rotate, shift};
 
 use crate::error::{Error, Result};

@@ -5,6 +5,7 @@ pub mod chaos;
 pub mod chart;
 pub mod data;
 pub mod dimension;
+pub mod fuzz;
 pub mod local;
 pub mod machine;
 pub mod objective;

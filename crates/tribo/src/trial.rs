@@ -73,9 +73,9 @@ pub struct Trial {
     /// How the point was made, where z alone does not say.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub recipe: Option<Recipe>,
-    /// What else was decided when it was asked.
+    /// What else was decided when it was asked; most trials have none of it.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub decision: Option<Decision>,
+    pub decision: Option<Box<Decision>>,
 }
 
 /// A finite number.

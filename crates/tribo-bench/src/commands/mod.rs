@@ -8,7 +8,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use std::path::Path;
 use tribo_bench::seeds::Failure;
-use tribo_bench::{ask, chaos, dimension, local, paper, projection, rivals, workers};
+use tribo_bench::{ask, chaos, dimension, fuzz, local, paper, projection, rivals, workers};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -38,6 +38,10 @@ pub(crate) enum Command {
         tribo-bench rivals --strategies auto,cma-es --workers 20 --target=-3.2"
     )]
     Rivals(rivals::Options),
+    /// `auto` on random rough problems: what breaks?
+    #[command(after_help = "Examples:\n  tribo-bench fuzz --problems 1000 --first-seed 1\n  \
+        tribo-bench fuzz --problems 200 --inputs 1 40")]
+    Fuzz(fuzz::Options),
     /// How long a proposal takes.
     #[command(after_help = "Example:\n  tribo-bench ask --n 500,10000 --d 10")]
     Ask(ask::Options),
@@ -63,6 +67,7 @@ impl Command {
             Command::Dimension(options) => optimiser::dimension(options),
             Command::Workers(options) => optimiser::workers(options),
             Command::Rivals(options) => optimiser::rivals(options),
+            Command::Fuzz(options) => optimiser::fuzz(options),
             Command::Ask(options) => optimiser::ask(options),
             Command::Paper(options) => paper::write_page(options, &|what| eprintln!("{what}")),
             Command::Chaos(options) => program::chaos(options),

@@ -2,7 +2,7 @@
 
 use super::{print, with_folder};
 use tribo_bench::seeds::Failure;
-use tribo_bench::{ask, dimension, projection, rivals, workers};
+use tribo_bench::{ask, dimension, fuzz, projection, rivals, workers};
 
 pub(super) fn projection(options: &projection::Options) -> Result<(), Failure> {
     let rows = projection::measure(options)?;
@@ -36,6 +36,15 @@ pub(super) fn ask(options: &ask::Options) -> Result<(), Failure> {
         print(&pool.install(|| ask::measure(options, n))?)?;
     }
     Ok(())
+}
+
+/// Prints what broke, and one line that counts.
+pub(super) fn fuzz(options: &fuzz::Options) -> Result<(), Failure> {
+    let rows = fuzz::run(options)?;
+    let broken: Vec<&fuzz::Row> = rows.iter().filter(|row| row.broken.is_some()).collect();
+    broken.iter().try_for_each(print)?;
+    print(&fuzz::Summary::of(&rows))?;
+    if broken.is_empty() { Ok(()) } else { Err(format!("{} problems broke it", broken.len()).into()) }
 }
 
 pub(super) fn rivals(options: &rivals::Options) -> Result<(), Failure> {

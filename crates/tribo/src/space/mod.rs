@@ -189,13 +189,13 @@ impl Space {
     }
 }
 
-/// What the unit cube is to one input: its coordinates, and whether it takes every value in between.
+/// What the unit cube is to one input: its coordinates, and how many values it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
     /// Its coordinates: one, or one for each category.
     pub coordinates: std::ops::Range<usize>,
-    /// Whether small steps can be lost in rounding: integers and categories.
-    pub is_discrete: bool,
+    /// How many values it takes, if it is an integer or a category: small steps can be lost in rounding.
+    pub n_values: Option<u64>,
 }
 
 impl Space {
@@ -206,8 +206,13 @@ impl Space {
         (0..self.parameters.len()).flat_map(elements).map(|(index, element)| {
             let width = self.codecs[index].width();
             let first = self.offsets[index] + element * width;
-            let is_discrete = !matches!(self.codecs[index], Codec::Float(_));
-            Input { coordinates: first..first + width, is_discrete }
+            let n_values = match self.codecs[index] {
+                Codec::Float(_) => None,
+                Codec::Int { low, high } | Codec::LogInt { low, high, .. } => Some(high.abs_diff(low) + 1),
+                Codec::TwoCategories => Some(2),
+                Codec::OneHot { count } => Some(count as u64),
+            };
+            Input { coordinates: first..first + width, n_values }
         })
     }
 

@@ -48,7 +48,7 @@ pub(super) struct Arm {
 /// A point of the unit cube, and what was decided on the way to it.
 pub(super) struct Proposal {
     pub(super) u: Vec<f64>,
-    pub(super) decision: Option<Decision>,
+    pub(super) decision: Option<Box<Decision>>,
 }
 
 impl Arm {
@@ -173,7 +173,8 @@ impl Arm {
         let (u, ended) = proposer.propose(trial, watch)?;
         let fit = self.forecast.draft();
         let decided = fit.is_some() || ended.is_some();
-        let decision = decided.then_some(Decision { results: results.len(), fit, ended });
+        let decision = Decision { results: results.len(), fit, ended, fell_back: None };
+        let decision = decided.then(|| Box::new(decision));
         Ok(Proposal { u, decision })
     }
 
@@ -181,6 +182,13 @@ impl Arm {
     pub(super) fn model(&mut self, watch: &dyn Watch) -> Result<&Model> {
         let crowded = self.is_crowded();
         self.forecast.model(&self.settings, &self.results, &self.searches, crowded, self.seed, watch)
+    }
+
+    /// A point of the design instead of the proposal that could not be made, and why.
+    pub(super) fn makeshift(&self, id: u64, why: String) -> Result<Proposal> {
+        let (results, fell_back) = (self.results.len(), Some(why));
+        let decision = Some(Box::new(Decision { results, fit: None, ended: None, fell_back }));
+        Ok(Proposal { u: self.design_point(id)?, decision })
     }
 
     /// Takes note of a trial asked at `u`.
@@ -216,6 +224,10 @@ impl Arm {
             Purpose::Initial => self.n_designed += 1,
             Purpose::Exploit | Purpose::Explore => self.forecast.used(self.results.len(), self.pending.len()),
             Purpose::Added | Purpose::Probe => self.forecast.look_again(),
+        }
+        if trial.decision.as_ref().is_some_and(|decision| decision.fell_back.is_some()) {
+            // Nothing half made is used again.
+            self.forecast.look_again();
         }
         if let Some(ended) = trial.decision.as_ref().and_then(|decision| decision.ended) {
             self.searches.begin_next(ended, &self.results, &u);

@@ -148,6 +148,15 @@ pub enum Fact {
         /// The next one.
         to: DenseArm,
     },
+    /// The strategy broke and went on: a defect, worth reporting.
+    FellBack {
+        /// What broke.
+        why: String,
+        /// Trials that were makeshift points because of it.
+        trials: usize,
+    },
+    /// All values of the inputs that matter were tried: the others are moved.
+    AllTried,
 }
 
 /// How too many inputs are searched.
@@ -214,6 +223,13 @@ impl fmt::Display for Fact {
                     "{from} gained {gain:.1e} with {evaluations} evaluations, nothing with the last {idle}: "
                 )?;
                 write!(f, "{to} from here")
+            }
+            Fact::FellBack { why, trials } => {
+                write!(f, "the strategy broke and goes on, please report it: {why}")?;
+                if *trials > 0 { write!(f, " ({trials} makeshift points)") } else { Ok(()) }
+            }
+            Fact::AllTried => {
+                write!(f, "all values of the inputs that matter were tried: the others are moved")
             }
         }
     }

@@ -13,13 +13,14 @@
 //! `bo` and `paper` are two settings of one machine ([`Settings`]). An `arm` for each embedding holds its `results`, its
 //! local `searches` (in regions of `trust`) and its `forecast`: the `model`, updated between fits (`fitted`), with values
 //! seen through a `warp`, and the posterior `ahead` of it, on which a `proposal` is made. `quota` shares workers between
-//! exploiting and exploring. `restore` takes trials of an earlier process, `predict` shows the model in the user's units.
+//! exploiting and exploring; `fallback` is for when any of this breaks. `restore` takes trials of an earlier process, `predict` shows the model in the user's units.
 //!
 //! [`History`]: crate::trial::History
 
 mod ahead;
 mod arm;
 mod auto;
+mod fallback;
 mod fitted;
 mod forecast;
 mod insight;

@@ -11,6 +11,7 @@
 
 use super::arm::{Arm, Proposal};
 use super::auto::{self, Auto};
+use super::fallback;
 use super::insight::{Insight, Verdict};
 use super::proposal::For;
 use super::restore::draw_of;
@@ -123,7 +124,7 @@ impl Study {
 
     /// What is known about the function and its inputs.
     pub fn insight(&self) -> Insight {
-        match &self.machine {
+        let mut insight = match &self.machine {
             Machine::Auto(auto) => auto.insight(self.direction.to_user(1.0)),
             Machine::Random | Machine::Arms { .. } => Insight {
                 doing: self.explanation.clone(),
@@ -134,7 +135,10 @@ impl Study {
                 noise_sd: None,
                 findings: vec![],
             },
-        }
+        };
+        insight.findings.extend(fallback::findings(&self.history));
+        insight.findings.sort_by_key(|finding| finding.results);
+        insight
     }
 
     /// The search space.
@@ -147,8 +151,8 @@ impl Study {
         &self.history
     }
 
-    /// Proposes `k` points. There can be fewer, if a finite space has hardly a point left that was not proposed, or if
-    /// something went wrong after the first; what it was is the error of the next ask, if it goes wrong again.
+    /// Proposes `k` points. There can be fewer, if a finite space has hardly a point left that was not proposed. A strategy
+    /// that breaks inside makes do with a makeshift point, which its trial and [`Study::insight`] tell of.
     pub fn ask(&mut self, k: usize) -> Result<Vec<Suggestion>> {
         self.ask_watched(k, &Unwatched)
     }
@@ -218,30 +222,47 @@ impl Study {
     fn ask_auto(&mut self, id: TrialId, watch: &dyn Watch) -> Result<Option<Suggestion>> {
         let n_asked = self.history.len();
         let Machine::Auto(auto) = &mut self.machine else { return Ok(None) };
-        let made = auto.propose(id, n_asked, watch)?;
+        let made = match fallback::attempt(|| auto.propose(id, n_asked, watch))? {
+            Ok(made) => made,
+            Err(why) => auto.makeshift(id, why),
+        };
         let is_search = made.proposal.is_some();
         let decision = made.proposal.and_then(|proposal| proposal.decision);
         let (embedding, purpose, recipe) = (0, made.purpose, Some(made.recipe));
         let mut trial = Trial { id, embedding, z: made.z, purpose, recipe, decision };
         let mut stream = Stream::new(self.seed, "redraw", id.0);
-        for _ in 0..=REDRAWS {
-            let canonical = self.canonical(&trial, 0)?;
-            let fingerprint = fingerprint(&canonical);
-            if is_search && self.proposed.contains(&fingerprint) {
-                trial.z.iter_mut().for_each(|z| *z = stream.uniform());
-                continue;
+        let redraws = auto.enough_draws().unwrap_or(REDRAWS).min(REDRAWS);
+        let mut canonical = self.canonical(&trial, 0)?;
+        let mut n_drawn = 0;
+        while is_search && self.proposed.contains(&fingerprint(&canonical)) {
+            n_drawn += 1;
+            match n_drawn {
+                drawn if drawn <= redraws => trial.z.iter_mut().for_each(|z| *z = stream.uniform()),
+                // The inputs searched take few values, and all were tried.
+                _ => match self.elsewhere(id).filter(|elsewhere| elsewhere.recipe != trial.recipe) {
+                    Some(elsewhere) => trial = elsewhere,
+                    None => return Ok(None),
+                },
             }
-            let point = self.space.decode(&canonical)?;
-            self.proposed.insert(fingerprint);
-            self.history.ask(trial)?;
-            if let Machine::Auto(auto) = &mut self.machine
-                && let Some((trial, _)) = self.history.get(id)
-            {
-                auto.asked(trial);
-            }
-            return Ok(Some(Suggestion { id, point }));
+            canonical = self.canonical(&trial, 0)?;
         }
-        Ok(None)
+        let point = self.space.decode(&canonical)?;
+        self.history.ask(trial)?;
+        // It is a trial now, and nothing below can fail.
+        self.proposed.insert(fingerprint(&canonical));
+        if let Machine::Auto(auto) = &mut self.machine
+            && let Some((trial, _)) = self.history.get(id)
+        {
+            auto.asked(trial);
+        }
+        Ok(Some(Suggestion { id, point }))
+    }
+
+    /// A trial of `auto` outside the inputs that it searches, if there are others.
+    fn elsewhere(&self, id: TrialId) -> Option<Trial> {
+        let Machine::Auto(auto) = &self.machine else { return None };
+        let recipe = Some(auto.elsewhere()?);
+        Some(Trial { id, embedding: 0, z: vec![], purpose: Purpose::Explore, recipe, decision: None })
     }
 
     /// The strategy's own proposal, in the unit cube of an embedding.
@@ -257,7 +278,10 @@ impl Study {
             return Ok((embedding, Purpose::Initial, undecided(arm.design_point(id.0)?)));
         }
         let purpose = settings.quota.next(&self.history);
-        Ok((embedding, purpose, arm.propose(For { id: id.0, n_asked, purpose }, watch)?))
+        match fallback::attempt(|| arm.propose(For { id: id.0, n_asked, purpose }, watch))? {
+            Ok(proposal) => Ok((embedding, purpose, proposal)),
+            Err(why) => Ok((embedding, Purpose::Initial, arm.makeshift(id.0, why)?)),
+        }
     }
 
     /// The unit point of a trial as the user sees it.
@@ -331,7 +355,11 @@ impl Study {
             match &mut self.machine {
                 Machine::Random => {}
                 Machine::Arms { arms, .. } => arms[trial.embedding].told(id.0, value),
-                Machine::Auto(auto) => auto.told(id, value)?,
+                Machine::Auto(auto) => {
+                    if let Err(why) = fallback::attempt(|| auto.told(id, value))? {
+                        auto.recover(why);
+                    }
+                }
             }
         }
         Ok(told)

@@ -1,7 +1,8 @@
 //! What an ask decided besides the point, kept with the trial it was asked for.
 //!
 //! A study's later proposals follow from its events: trials asked, outcomes told. Two things an ask decides on the way
-//! cannot be computed again cheaply: the hyper-parameters it fitted, and that a local search is over. They are kept
+//! cannot be computed again cheaply: the hyper-parameters it fitted, and that a local search is over. A third should
+//! not happen and is never computed again: that the strategy broke. They are kept
 //! here as plain numbers, so that a study restored from its records goes on with the same bits and without running
 //! one earlier ask again. Everything else in memory is made from the events when it is needed.
 //!
@@ -19,6 +20,9 @@ pub struct Decision {
     /// A local search ended, and the next one begins with this trial.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub ended: Option<Ended>,
+    /// Why the strategy could not make its own proposal; the point is a makeshift then.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub fell_back: Option<String>,
 }
 
 /// What a fit found. With the results, it makes the same model again.

@@ -3,12 +3,14 @@
 //! - `replay`: the seed and the order of asks and tells decide every bit, at any number of threads.
 //! - `restore`: a study made again from its records goes on with the same bits.
 //! - `records`: how trials and outcomes are written, how fast they are taken, which ones are refused.
+//! - `broken`: an ask never fails for a reason of ours.
 //! - `cancelled`: an ask that is cancelled leaves no trace.
 //! - `tells`: outcomes in any order, repeated, wrong, broken, and of any size.
 //! - `proposals`: pending points, duplicates, finite spaces, quotas, the classical limit.
 //! - `settings`: bad ones are refused by name, all others run.
 //! - `quality`: a few fixed seeds; how good the strategies are is measured by `tribo-bench`, not here.
 
+mod broken;
 mod cancelled;
 mod proposals;
 mod quality;

@@ -53,7 +53,7 @@ fn records_that_do_not_fit_are_refused_and_change_nothing() {
             chosen_at: None,
             metric: None,
         };
-        let mut decision = Decision { results: 1, fit: Some(fit), ended: None };
+        let mut decision = Decision { results: 1, fit: Some(fit), ended: None, fell_back: None };
         change(&mut decision);
         Some(decision)
     };
@@ -71,7 +71,12 @@ fn records_that_do_not_fit_are_refused_and_change_nothing() {
     study.restore_asked(good(3)).unwrap();
     study.tell(TrialId(3), 1.0).unwrap();
     let before = study.history().clone();
-    let exploit = |decision| Trial { purpose: Purpose::Exploit, recipe: None, decision, ..good(7) };
+    let exploit = |decision: Option<Decision>| Trial {
+        purpose: Purpose::Exploit,
+        recipe: None,
+        decision: decision.map(Box::new),
+        ..good(7)
+    };
     let number = |what, value| RestoreFault::Number { what, value };
     let cases = [
         (Trial { id: TrialId(2), ..good(7) }, RestoreFault::Order { last: 3 }),
@@ -149,6 +154,7 @@ fn records_read_well_and_keep_every_bit() {
             metric: Some(vec![-0.1, 4.0]),
         }),
         ended: Some(Ended::AtKnownOptimum),
+        fell_back: Some("a matrix".to_owned()),
     };
     let plain = Trial {
         id: TrialId(8),
@@ -158,14 +164,19 @@ fn records_read_well_and_keep_every_bit() {
         recipe: None,
         decision: None,
     };
-    let full = Trial { purpose: Purpose::Exploit, recipe: None, decision: Some(decision), ..plain.clone() };
+    let full = Trial {
+        purpose: Purpose::Exploit,
+        recipe: None,
+        decision: Some(Box::new(decision)),
+        ..plain.clone()
+    };
     let write = |trial: &Trial| serde_json::to_string(trial).unwrap();
     assert_eq!(write(&plain), r#"{"id":8,"embedding":1,"z":[0.25],"purpose":"explore"}"#);
     let text = concat!(
         r#"{"id":8,"embedding":1,"z":[0.25],"purpose":"exploit","decision":{"results":31,"fit":{"#,
         r#""hyper":[0.30000000000000004,5e-324,1e-8],"noisy":true,"shift":-0.0,"#,
         r#""scale":2.0,"log":[0.3333333333333333,2.5],"middle":4.0,"spacing":0.002,"#,
-        r#""chosen_at":[1.5,2.5,3.5],"metric":[-0.1,4.0]},"ended":"at_known_optimum"}}"#
+        r#""chosen_at":[1.5,2.5,3.5],"metric":[-0.1,4.0]},"ended":"at_known_optimum","fell_back":"a matrix"}}"#
     );
     assert_eq!(write(&full), text);
     for trial in [plain, full] {

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 /// Inputs up to which all of them are the first arm, with a length scale for each; above, it is bins.
 pub(super) const WHOLE: usize = 100;
 /// Coordinates up to which all inputs are searched at all.
-const WRITTEN: usize = 2_000;
+pub(super) const WRITTEN: usize = 2_000;
 /// Results without an improvement after which an arm gives up.
 const PATIENCE: usize = 60;
 /// Evaluations at the end of the budget in which no search of bins begins, since it would not come far, and the best one goes

@@ -106,17 +106,11 @@ impl Auto {
         Ok(())
     }
 
-    /// Gives the optimiser all that is known and pending in its space.
+    /// Gives the optimiser all that is known and pending in its space. Where nothing after the line is, what was before has
+    /// to do: a model of another sum is better than none.
     fn feed_live(&mut self) {
-        let results = self.results[self.data_from.min(self.results.len())..].to_vec();
-        for Measured { id, value, in_model } in results {
-            let best = self.best.is_some_and(|at| self.results[at].id == id);
-            if let Some(u) = self.live_coordinates(id, in_model || best)
-                && let Some(live) = &mut self.live
-            {
-                live.arm.expect(id.0, u);
-                live.arm.told(id.0, Some(value));
-            }
+        if self.feed_results(self.data_from) == 0 {
+            self.feed_results(0);
         }
         self.feed_slopes();
         let pending: Vec<(u64, bool)> = self.pending.iter().map(|(&id, p)| (id, p.in_model)).collect();
@@ -127,6 +121,23 @@ impl Auto {
                 live.arm.expect(id, u);
             }
         }
+    }
+
+    /// Gives the optimiser the results from number `first` on that lie in its space; how many do.
+    fn feed_results(&mut self, first: usize) -> usize {
+        let mut n_fed = 0;
+        for at in first..self.results.len() {
+            let Measured { id, value, in_model } = self.results[at];
+            let best = self.best.is_some_and(|at| self.results[at].id == id);
+            if let Some(u) = self.live_coordinates(id, in_model || best)
+                && let Some(live) = &mut self.live
+            {
+                live.arm.expect(id.0, u);
+                live.arm.told(id.0, Some(value));
+                n_fed += 1;
+            }
+        }
+        n_fed
     }
 
     /// Coordinates in the live space, if the point is in it.

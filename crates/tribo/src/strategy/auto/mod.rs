@@ -17,6 +17,7 @@
 //! - `base`: with much noise, the point that is screened from or that bins are searched around.
 //! - `rest`: all other inputs move at once, and nothing should happen.
 //! - `dense`: too many inputs matter to name them, so `bins` of them, all of them and `evolution` take turns.
+//! - `makeshift`: what is asked where the search cannot go on, and what is left when something breaks.
 //! - `account`: what the strategy says about itself.
 //!
 //! The machine changes by events alone, a trial asked, an outcome told; what it would propose next is a function of its
@@ -33,6 +34,7 @@ mod group;
 mod halving;
 mod line;
 mod live;
+mod makeshift;
 mod parabola;
 mod pick;
 mod points;
@@ -285,8 +287,14 @@ impl Auto {
         Ok(match self.next() {
             Next::Search => {
                 let Some(live) = &mut self.live else { return Err(Error::Empty { what: "live inputs" }) };
-                let purpose = Purpose::Exploit;
-                let proposal = live.arm.propose(For { id: id.0, n_asked, purpose }, watch)?;
+                let (purpose, proposal) = match live.arm.best() {
+                    // All first points of the live space gave nothing: there is nothing to model yet.
+                    None => (Purpose::Initial, Proposal { u: live.arm.design_point(id.0)?, decision: None }),
+                    Some(_) => {
+                        let purpose = Purpose::Exploit;
+                        (purpose, live.arm.propose(For { id: id.0, n_asked, purpose }, watch)?)
+                    }
+                };
                 let (recipe, z) = (self.search_recipe()?, proposal.u.clone());
                 Made { recipe, z, purpose, proposal: Some(proposal) }
             }
@@ -353,7 +361,7 @@ impl Auto {
 
     /// Takes note of a trial asked by [`Auto::propose`] just before.
     pub(super) fn asked(&mut self, trial: &Trial) {
-        let search = matches!(self.next(), Next::Search | Next::Evolve);
+        let search = matches!(self.next(), Next::Search | Next::Evolve) && !self.is_makeshift(trial);
         if search && let Some(live) = &mut self.live {
             live.arm.asked(trial, trial.z.clone());
         }
@@ -364,6 +372,11 @@ impl Auto {
     pub(super) fn restored(&mut self, trial: &Trial) -> Result<()> {
         let search = matches!(self.next(), Next::Search | Next::Evolve);
         let fault = |fault| Err(Error::Restore { id: trial.id.0, fault });
+        if self.is_makeshift(trial) {
+            self.check_makeshift(trial)?;
+            self.note(trial, false);
+            return Ok(());
+        }
         if search {
             if trial.recipe.as_ref() != Some(&self.search_recipe()?) {
                 return fault(RestoreFault::Recipe);
@@ -400,6 +413,10 @@ impl Auto {
         }
         let task = match search {
             true => Task::Search,
+            false if self.is_makeshift(trial) => {
+                self.makeshift_asked(trial);
+                Task::Point
+            }
             false => {
                 let job = self.planned();
                 match (&job.task, &mut self.round) {

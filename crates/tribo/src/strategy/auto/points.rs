@@ -114,8 +114,13 @@ impl Points {
         self.space.input_name(self.span(input).0).unwrap_or_default()
     }
 
+    /// How many values an input takes, if not every one in between.
+    pub(super) fn n_values(&self, input: usize) -> Option<u64> {
+        self.inputs.as_ref()?[input].n_values
+    }
+
     pub(super) fn is_discrete(&self, input: usize) -> bool {
-        self.inputs.as_ref().is_some_and(|inputs| inputs[input].is_discrete)
+        self.n_values(input).is_some()
     }
 
     /// First coordinate and number of coordinates.
@@ -283,8 +288,8 @@ impl Points {
         if let Some(table) = &self.inputs {
             let mut at = 0;
             for &input in inputs {
-                let Input { coordinates, is_discrete } = &table[input];
-                if *is_discrete {
+                let Input { coordinates, n_values } = &table[input];
+                if n_values.is_some() {
                     self.space.snap_input(coordinates.start, &mut out[at..at + coordinates.len()]);
                 }
                 at += coordinates.len();

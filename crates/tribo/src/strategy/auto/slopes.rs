@@ -33,12 +33,13 @@ impl Auto {
         for &Slope { input, base, value, slope } in &self.slopes {
             let Ok(at) = inputs.binary_search(&input) else { continue };
             let mut u = self.points.of(base, inputs);
-            let moved = u[at] + REACH * slope.signum();
-            if u.len() == inputs.len() && (0.0..=1.0).contains(&moved) {
+            let (moved, uphill) = (u[at] + REACH * slope.signum(), value + REACH * slope.abs());
+            // A slope over a tiny step may be larger than any number.
+            if u.len() == inputs.len() && (0.0..=1.0).contains(&moved) && uphill.is_finite() {
                 u[at] = moved;
                 let id = u64::MAX - input as u64;
                 live.arm.expect(id, u);
-                live.arm.told(id, Some(value + REACH * slope.abs()));
+                live.arm.told(id, Some(uphill));
             }
         }
     }

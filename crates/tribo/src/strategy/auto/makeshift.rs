@@ -1,0 +1,107 @@
+//! When the search cannot go on as it is: its inputs are exhausted, or something in it breaks.
+//!
+//! Inputs that matter may take few values, and all of them have been tried: then the others are moved, as in a rest check.
+//! A proposal that breaks is replaced by a point near the incumbent, in the inputs that are searched; a transition that
+//! breaks leaves a search over the inputs named, or over all of them. Each is a trial or an event like any other, so a study
+//! is restored through it.
+
+use super::live::{Live, LiveSpace};
+use super::{Auto, Fact, Made, Next, Phase, Proposal};
+use crate::error::{Error, RestoreFault, Result};
+use crate::rng::Stream;
+use crate::trial::{Decision, Purpose, Recipe, Trial, TrialId};
+
+/// Standard deviation of a makeshift point around the incumbent, in every coordinate.
+const NEAR: f64 = 0.05;
+
+impl Auto {
+    /// A point near the incumbent instead of the proposal that could not be made, and why; anywhere if there is none.
+    pub(in crate::strategy) fn makeshift(&self, id: TrialId, why: String) -> Made {
+        let mut stream = Stream::new(self.seed, "makeshift", id.0);
+        let incumbent = self.best.map(|at| self.results[at].id);
+        let near = incumbent.and_then(|incumbent| self.live_coordinates(incumbent, true));
+        let (recipe, z) = match (near, self.search_recipe()) {
+            (Some(u), Ok(recipe)) => {
+                (recipe, u.iter().map(|u| (u + NEAR * stream.normal()).clamp(0.0, 1.0)).collect())
+            }
+            _ => (Recipe::Uniform, vec![]),
+        };
+        let (results, fell_back) = (self.results.len(), Some(why));
+        let decision = Some(Box::new(Decision { results, fit: None, ended: None, fell_back }));
+        let proposal = Some(Proposal { u: vec![], decision });
+        Made { recipe, z, purpose: Purpose::Explore, proposal }
+    }
+
+    /// The incumbent with all inputs moved that are not searched; None if there are none.
+    pub(in crate::strategy) fn elsewhere(&self) -> Option<Recipe> {
+        let base = self.best.map(|at| self.results[at].id)?;
+        match &self.live {
+            Some(Live { space: LiveSpace::Inputs(kept), .. }) if kept.len() < self.points.n_inputs() => {
+                Some(Recipe::Others { base, kept: kept.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Uniform draws after which a space of few points can be taken for exhausted: a point that is left is missed by these
+    /// with a probability of e⁻⁸. None where inputs take every value.
+    pub(in crate::strategy) fn enough_draws(&self) -> Option<u64> {
+        let Some(Live { space: LiveSpace::Inputs(inputs), .. }) = &self.live else { return None };
+        let n_values =
+            |n: u64, &input: &usize| self.points.n_values(input).map(|values| n.saturating_mul(values));
+        inputs.iter().try_fold(8, n_values)
+    }
+
+    /// Whether a trial is asked in the place of one that the machine would have asked.
+    pub(super) fn is_makeshift(&self, trial: &Trial) -> bool {
+        let fell_back = trial.decision.as_ref().is_some_and(|decision| decision.fell_back.is_some());
+        let searching = matches!(self.next(), Next::Search | Next::Evolve);
+        fell_back || (searching && matches!(trial.recipe, Some(Recipe::Others { .. })))
+    }
+
+    /// Refuses a makeshift of an earlier process that this machine would not have made.
+    pub(super) fn check_makeshift(&self, trial: &Trial) -> Result<()> {
+        let fault = |fault| Err(Error::Restore { id: trial.id.0, fault });
+        let Some(decision) = &trial.decision else {
+            let is_own = trial.recipe.is_some() && trial.recipe == self.elsewhere();
+            return if is_own { Ok(()) } else { fault(RestoreFault::Recipe) };
+        };
+        let (recorded, known) = (decision.results, self.results.len());
+        if recorded != known {
+            return fault(RestoreFault::Results { recorded, known });
+        }
+        let searched = self.search_recipe().ok();
+        let expected = match &trial.recipe {
+            Some(Recipe::Uniform) => 0,
+            recipe if *recipe == searched => {
+                self.live.as_ref().map_or(0, |live| live.arm.embedding().model_dim())
+            }
+            _ => return fault(RestoreFault::Recipe),
+        };
+        match trial.z.len() {
+            found if found == expected => Ok(()),
+            found => fault(RestoreFault::Length { what: "z", expected, found }),
+        }
+    }
+
+    /// Takes note of what a makeshift means.
+    pub(super) fn makeshift_asked(&mut self, trial: &Trial) {
+        let known = self.findings.iter().any(|finding| finding.fact == Fact::AllTried);
+        if trial.decision.is_none() && !known {
+            self.found(Fact::AllTried);
+        }
+    }
+
+    /// Goes on after a transition that broke: with a search over the inputs named, over all of them where they are few
+    /// enough, or else with uniform points.
+    pub(in crate::strategy) fn recover(&mut self, why: String) {
+        self.found(Fact::FellBack { why, trials: 0 });
+        self.queue.clear();
+        (self.round, self.line, self.scatter, self.rest) = (None, None, None, None);
+        (self.bins, self.dense, self.live, self.phase) = (false, None, None, Phase::Optimise);
+        self.whole = self.named.is_empty() && self.points.dim() <= super::dense::WRITTEN;
+        if self.refresh_live().is_err() {
+            (self.whole, self.live) = (false, None);
+        }
+    }
+}

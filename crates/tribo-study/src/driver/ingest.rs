@@ -95,7 +95,7 @@ impl Driver<'_> {
             _ => return Ok(()),
         };
         self.append(record)?;
-        self.limits.freed();
+        self.limits.freed(self.parts.clock.now());
         self.notices.push(Notice::Ended { id, kind, reason, retried: false });
         Ok(())
     }
@@ -223,12 +223,18 @@ impl Driver<'_> {
 
     /// Cancels what was marked, now that the reason is durable.
     pub(super) fn cancel_asked(&mut self) -> Result<()> {
-        if self.to_cancel.is_empty() || self.urgent {
+        if self.to_cancel.is_empty() || self.urgent || !self.limits.may_call(self.parts.clock.now()) {
             return Ok(());
         }
         match self.parts.runner.cancel(&self.to_cancel) {
-            Ok(()) => self.to_cancel.clear(),
-            Err(unreachable) => self.warn(format!("{unreachable}; cancelling is tried again")),
+            Ok(()) => {
+                self.to_cancel.clear();
+                self.limits.answered();
+            }
+            Err(unreachable) => {
+                self.limits.unanswered(self.parts.clock.now());
+                self.warn(format!("{unreachable}; cancelling is tried again"));
+            }
         }
         Ok(())
     }

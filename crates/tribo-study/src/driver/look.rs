@@ -1,6 +1,7 @@
 //! Looking at the queue: rarely, all jobs at once, and believing only bad news that lasts.
 
 use super::Driver;
+use super::limits;
 use super::notice::Notice;
 use super::sight::{Judgement, Sight};
 use crate::job::Kind;
@@ -22,8 +23,9 @@ pub(super) struct Pace {
     failures: u32,
 }
 
-/// Failed looks in a row after which a driver that never had contact, and has nothing to wait for, gives up.
-const HOPELESS: u32 = 4;
+/// Failed looks in a row after which a driver that never had contact, and has nothing to wait for, gives up: some two
+/// minutes.
+const HOPELESS: u32 = 12;
 
 impl Pace {
     pub(super) fn new(now: f64, patience: &Patience) -> Pace {
@@ -47,9 +49,11 @@ impl Pace {
         (self.due, self.contact, self.failures) = (now + self.interval, true, 0);
     }
 
-    fn failed(&mut self, now: f64, patience: &Patience) {
+    /// `awaited` says that something waits for the answer. Else there is no hurry: good news come by the spool.
+    fn failed(&mut self, now: f64, awaited: bool, patience: &Patience) {
         self.failures += 1;
-        self.due = now + patience.poll_min.max(1.0) * f64::from(1u32 << self.failures.min(3));
+        let seldom = patience.poll_min.max(1.0) * f64::from(1u32 << self.failures.min(3));
+        self.due = now + if awaited { limits::pause(self.failures).min(seldom) } else { seldom };
     }
 }
 
@@ -75,7 +79,8 @@ impl Driver<'_> {
             Ok(sightings) => sightings,
             Err(unreachable) => {
                 // Nothing may be concluded: answers still come by the spool.
-                self.pace.failed(now, &self.patience);
+                let awaited = self.sights.values().any(|sight| !sight.is_known());
+                self.pace.failed(self.parts.clock.now(), awaited, &self.patience);
                 let scheduler = self.parts.runner.name();
                 let nothing_known = self.sights.values().all(|sight| !sight.is_known());
                 if !self.pace.contact && nothing_known && self.pace.failures >= HOPELESS {
@@ -85,6 +90,7 @@ impl Driver<'_> {
                 return Ok(());
             }
         };
+        self.limits.looked(self.parts.run.workers);
         let mut seen: BTreeMap<AttemptId, Sighting> = sightings.into_iter().map(|s| (s.id, s)).collect();
         let (mut changed, mut missed) = (false, false);
         for job in &jobs {

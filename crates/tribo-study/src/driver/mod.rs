@@ -15,6 +15,7 @@
 pub mod clock;
 mod fill;
 mod ingest;
+mod limits;
 mod look;
 pub mod notice;
 pub mod retry;
@@ -106,7 +107,7 @@ pub struct Driver<'a> {
     urgent: bool,
     last_sync: f64,
     pace: look::Pace,
-    limits: fill::Limits,
+    limits: limits::Limits,
     failures_in_row: usize,
     last_failure: String,
     /// Seconds the last evaluations took, for the interval between looks at the spool.
@@ -155,7 +156,7 @@ impl<'a> Driver<'a> {
             urgent: false,
             last_sync: now,
             pace: look::Pace::new(now, &patience),
-            limits: fill::Limits::new(),
+            limits: limits::Limits::new(),
             failures_in_row: 0,
             last_failure: String::new(),
             walls: vec![],

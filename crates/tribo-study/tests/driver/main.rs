@@ -3,4 +3,5 @@
 mod faults;
 mod kill;
 mod ordinary;
+mod outages;
 mod world;

@@ -88,6 +88,16 @@ pub(crate) struct Cluster {
     pub(crate) runs: BTreeMap<AttemptId, usize>,
     pub(crate) n_polls: usize,
     pub(crate) n_submissions: usize,
+    /// When jobs were taken.
+    pub(crate) taken: Vec<f64>,
+    /// How often the scheduler said no, or nothing.
+    pub(crate) n_refused: usize,
+    /// From when to when the scheduler does not answer.
+    pub(crate) outage: Option<(f64, f64)>,
+    /// Jobs that may be in the queue.
+    pub(crate) limit: Option<usize>,
+    /// From then on there is no limit; 0 for never.
+    pub(crate) unlimited_from: f64,
     pub(crate) cancelled: BTreeSet<AttemptId>,
     /// Most jobs running at once.
     pub(crate) busiest: usize,
@@ -213,7 +223,24 @@ impl Cluster {
             fate: self.fates.get(&attempt.id).cloned(),
         };
         self.jobs.push(job);
+        self.taken.push(self.now.get());
         number
+    }
+
+    /// Jobs in the queue, waiting or running.
+    fn active(&self) -> usize {
+        self.jobs.iter().filter(|job| job.state.is_none()).count()
+    }
+
+    fn is_down(&self) -> bool {
+        self.outage.is_some_and(|(from, to)| (from..to).contains(&self.now.get()))
+    }
+
+    fn reach(&self) -> std::result::Result<(), Unreachable> {
+        match self.is_down() {
+            true => Err(Unreachable { scheduler: "slurm", reason: "down".to_owned() }),
+            false => Ok(()),
+        }
     }
 }
 
@@ -233,7 +260,15 @@ impl Runner for Remote {
         let mut cluster = self.0.borrow_mut();
         let submit = |attempt: &Attempt| {
             cluster.n_submissions += 1;
-            match cluster.submits.pop_front().unwrap_or(Submit::Accept) {
+            let limited = cluster.unlimited_from == 0.0 || cluster.now.get() < cluster.unlimited_from;
+            let full = limited && cluster.limit.is_some_and(|limit| cluster.active() >= limit);
+            let next = match (cluster.is_down(), full) {
+                (true, _) => Submit::Unavailable,
+                (_, true) => Submit::Limit,
+                _ => cluster.submits.pop_front().unwrap_or(Submit::Accept),
+            };
+            cluster.n_refused += usize::from(matches!(next, Submit::Limit | Submit::Unavailable));
+            match next {
                 Submit::Accept => Submission::Accepted(cluster.take(attempt).to_string()),
                 Submit::AmbiguousTaken => {
                     cluster.take(attempt);
@@ -251,6 +286,7 @@ impl Runner for Remote {
     fn poll(&mut self, jobs: &[JobRef]) -> std::result::Result<Vec<Sighting>, Unreachable> {
         let mut cluster = self.0.borrow_mut();
         cluster.n_polls += 1;
+        cluster.reach()?;
         if cluster.failing_polls > 0 {
             cluster.failing_polls -= 1;
             return Err(Unreachable { scheduler: "slurm", reason: "down".to_owned() });
@@ -274,6 +310,7 @@ impl Runner for Remote {
 
     fn cancel(&mut self, jobs: &[JobRef]) -> std::result::Result<(), Unreachable> {
         let mut cluster = self.0.borrow_mut();
+        cluster.reach()?;
         for job in jobs {
             cluster.cancelled.insert(job.id);
             let now = cluster.now.get();

@@ -4,7 +4,7 @@ use super::Driver;
 use super::limits;
 use super::notice::Notice;
 use super::sight::{Judgement, Sight};
-use crate::job::Kind;
+use crate::job::{Answer, Kind};
 use crate::runner::{JobRef, Patience, Sighting, State};
 use crate::store::Claim;
 use crate::store::record::Record;
@@ -79,7 +79,7 @@ impl Driver<'_> {
             Ok(sightings) => sightings,
             Err(unreachable) => {
                 // Nothing may be concluded: answers still come by the spool.
-                let awaited = self.sights.values().any(|sight| !sight.is_known());
+                let awaited = self.sights.values().any(Sight::is_awaited);
                 self.pace.failed(self.parts.clock.now(), awaited, &self.patience);
                 let scheduler = self.parts.runner.name();
                 let nothing_known = self.sights.values().all(|sight| !sight.is_known());
@@ -98,6 +98,9 @@ impl Driver<'_> {
             match seen.remove(&job.id) {
                 Some(sighting) => {
                     changed |= sight.seen(now, sighting.state.clone());
+                    if sight.stopped().is_none() {
+                        self.explained(job.id);
+                    }
                     self.sighted(job, sighting)?;
                 }
                 None => {
@@ -107,6 +110,8 @@ impl Driver<'_> {
             }
         }
         self.pace.looked(now, changed, &self.patience);
+        let wanted = self.sights.values().map(|sight| sight.look_by(now, &self.patience));
+        self.pace.no_later_than(wanted.fold(f64::INFINITY, f64::min));
         if missed {
             self.pace.no_later_than(now + self.patience.poll_min);
         }
@@ -153,13 +158,22 @@ impl Driver<'_> {
                         continue;
                     }
                 },
-                Judgement::Over(ending) => {
-                    if let Some(answer) = self.parts.store.answer(id) {
+                Judgement::Over(ref ending) | Judgement::Unwanted(ref ending) => {
+                    let stopped = self.sights.get(&id).and_then(Sight::stopped);
+                    let news = |answer: &Answer| !answer.is_stop() || Some(answer.incarnation) > stopped;
+                    if let Some(answer) = self.parts.store.answer(id).filter(news) {
                         self.take(answer)?;
                         continue;
                     }
                     // Should it still be waiting somewhere, it must not start now.
                     self.parts.store.revoke(id)?;
+                    if matches!(judgement, Judgement::Unwanted(_)) {
+                        self.to_cancel.extend(self.parts.ledger.attempt(id).map(|a| self.job_ref(a)));
+                    }
+                    let ending = ending.clone();
+                    if let (Kind::Infrastructure, Some(host)) = (ending.kind, &ending.host) {
+                        *self.hosts.entry(host.clone()).or_default() += 1;
+                    }
                     let host = ending.host.unwrap_or_default();
                     match self.sights.get(&id).and_then(|sight| sight.cancelled.clone()) {
                         Some(reason) => (Kind::Cancelled, reason, host),
@@ -168,7 +182,11 @@ impl Driver<'_> {
                 }
             };
             self.sights.remove(&id);
-            self.ended(id, Record::Ended { id, kind, value: None, reason, wall_s: None, host })?;
+            // What a job that was told to stop said besides.
+            let stop = self.stops.get(&id);
+            let wall_s = stop.map(|answer| answer.wall_s);
+            let host = stop.map(|answer| answer.host.clone()).filter(|_| host.is_empty()).unwrap_or(host);
+            self.ended(id, Record::Ended { id, kind, value: None, reason, wall_s, host })?;
         }
         Ok(())
     }

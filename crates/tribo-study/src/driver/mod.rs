@@ -99,6 +99,8 @@ pub struct Driver<'a> {
     cancelled: BTreeSet<u64>,
     /// Answers whose records wait for the sync.
     unsettled: Vec<Answer>,
+    /// What jobs said that were told to stop, until the scheduler has said why; in the spool meanwhile.
+    stops: BTreeMap<AttemptId, Answer>,
     /// Attempts to cancel after the sync.
     to_cancel: Vec<JobRef>,
     /// Hosts and how often they failed.
@@ -151,6 +153,7 @@ impl<'a> Driver<'a> {
             ready: BTreeSet::new(),
             cancelled: BTreeSet::new(),
             unsettled: vec![],
+            stops: BTreeMap::new(),
             to_cancel: vec![],
             hosts: BTreeMap::new(),
             urgent: false,

@@ -20,7 +20,7 @@
 use super::capture::Capture;
 use super::heartbeat::Heartbeat;
 use super::signals::{Request, Signals};
-use super::{CANCEL_FILE, Kind, proc};
+use super::{CANCEL_FILE, Kind, TOLD_TO_STOP, proc};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, wait};
 use std::collections::BTreeSet;
@@ -76,14 +76,12 @@ impl Limits<'_> {
             Some(Request::NearLimit(name)) => {
                 return stop(Kind::Walltime, format!("{name} said that the scheduler's time limit is near"));
             }
-            Some(Request::Stop(name)) if past(self.near_walltime) => {
-                return stop(Kind::Walltime, format!("{name} came at the scheduler's time limit"));
-            }
+            // What the study asked for needs no other reason.
             Some(Request::Stop(name)) => {
-                return stop(
-                    Kind::Cancelled,
-                    format!("the job was told to stop by {name}: cancelled or preempted"),
-                );
+                return self.cancelled().or_else(|| match past(self.near_walltime) {
+                    true => stop(Kind::Walltime, format!("{name} came at the scheduler's time limit")),
+                    false => stop(Kind::Stopped, format!("{TOLD_TO_STOP}{name}")),
+                });
             }
             None => {}
         }

@@ -15,8 +15,9 @@ pub mod simulated;
 pub mod slurm;
 
 use crate::config::On;
-use crate::job::Kind;
+use crate::job::{CANCEL_FILE, Kind};
 use crate::tag::{AttemptId, Tag};
+use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -96,8 +97,16 @@ pub struct Ending {
     pub kind: Kind,
     /// In the scheduler's words.
     pub reason: String,
-    /// The host it ran on, if known.
+    /// The host it ran on, if known. A preempted job names none: its host did nothing wrong.
     pub host: Option<String>,
+}
+
+/// Leaves word in the folders of jobs that the study wants them to end: a job that gets a signal finds it there, one that
+/// has not begun does not begin. A folder that is gone, or cannot be written, is that of a job that has only the signal.
+pub(crate) fn leave_word(jobs: &[JobRef]) {
+    for job in jobs {
+        let _ = File::create(job.dir.join(CANCEL_FILE));
+    }
 }
 
 /// The runner could not be asked. Nothing may be concluded.
@@ -121,7 +130,7 @@ pub trait Runner {
     /// Looks at all these jobs at once. A job that is not in the answer was not found, which proves nothing by itself.
     fn poll(&mut self, jobs: &[JobRef]) -> Result<Vec<Sighting>, Unreachable>;
 
-    /// Asks for an end of these jobs.
+    /// Asks for an end of these jobs, and lets them know that it was the study who asked.
     fn cancel(&mut self, jobs: &[JobRef]) -> Result<(), Unreachable>;
 
     /// How patient to be with this runner.

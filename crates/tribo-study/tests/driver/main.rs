@@ -4,4 +4,5 @@ mod faults;
 mod kill;
 mod ordinary;
 mod outages;
+mod stops;
 mod world;

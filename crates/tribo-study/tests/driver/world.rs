@@ -53,6 +53,23 @@ pub(crate) enum Fate {
     AnswersLate(f64),
     /// It is never started.
     Waits(&'static str),
+    /// It is told to stop before it is done, and answers so; then this.
+    Stopped(Then),
+    /// Told to stop, and still shown as running until its time to end is over.
+    Closing(Then),
+}
+
+/// What the scheduler makes of a job that it told to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// It is over, with this account.
+    Ended(Kind, &'static str),
+    /// It waits in the queue and runs again, to a good end.
+    Requeued,
+    /// It waits in the queue and may not run.
+    Held,
+    /// Nobody knows it any more.
+    Forgotten,
 }
 
 #[derive(Debug, Clone)]
@@ -65,6 +82,7 @@ struct Job {
     state: Option<State>,
     running: bool,
     fate: Option<Fate>,
+    incarnation: u32,
 }
 
 #[derive(Default)]
@@ -98,6 +116,14 @@ pub(crate) struct Cluster {
     pub(crate) limit: Option<usize>,
     /// From then on there is no limit; 0 for never.
     pub(crate) unlimited_from: f64,
+    /// Seconds for which a job that was told to stop is shown as running.
+    pub(crate) kill_wait: f64,
+    /// Jobs are of version 0.1.0, which called every stop cancelled.
+    pub(crate) old_jobs: bool,
+    /// Jobs that do not end when they are cancelled.
+    pub(crate) stubborn: bool,
+    /// Hosts that submissions were to avoid.
+    pub(crate) avoided: BTreeSet<String>,
     pub(crate) cancelled: BTreeSet<AttemptId>,
     /// Most jobs running at once.
     pub(crate) busiest: usize,
@@ -123,7 +149,7 @@ impl Cluster {
             version: JOB_VERSION,
             id: job.id,
             tag: job.tag.clone(),
-            incarnation: 0,
+            incarnation: job.incarnation,
             params_digest: spec.params_digest,
             kind,
             value,
@@ -197,6 +223,33 @@ impl Cluster {
                 ended(Kind::Ok, "COMPLETED")
             }
             Some(Fate::Ended(kind, reason)) => ended(kind, reason),
+            Some(Fate::Stopped(then)) => {
+                let (kind, reason) = match self.old_jobs {
+                    true => (Kind::Cancelled, "the job was told to stop by SIGTERM: cancelled or preempted"),
+                    false => (Kind::Stopped, "the job was told to stop by SIGTERM"),
+                };
+                let reason = format!("{reason} (after 100.0 s)");
+                self.memory().push_answer(Answer { reason, ..self.answer(job, kind) });
+                (self.jobs[index].ends, self.jobs[index].fate) =
+                    (now + self.kill_wait, Some(Fate::Closing(then)));
+                return;
+            }
+            Some(Fate::Closing(Then::Ended(kind, reason))) => ended(kind, reason),
+            Some(Fate::Closing(then)) => {
+                let starts = now + REQUEUE_DELAY;
+                let again = Job {
+                    number: if then == Then::Forgotten { 0 } else { job.number },
+                    state: (then == Then::Forgotten).then(|| ended(Kind::Lost, "gone")),
+                    starts,
+                    ends: starts + self.duration,
+                    running: false,
+                    fate: (then == Then::Held).then_some(Fate::Waits("job requeued in held state")),
+                    incarnation: job.incarnation + 1,
+                    ..job.clone()
+                };
+                self.jobs[index] = again;
+                return;
+            }
             Some(Fate::Vanishes | Fate::Waits(_)) => {
                 self.jobs[index].state = Some(ended(Kind::Lost, "gone"));
                 self.jobs.remove(index);
@@ -221,6 +274,7 @@ impl Cluster {
             state: None,
             running: false,
             fate: self.fates.get(&attempt.id).cloned(),
+            incarnation: 0,
         };
         self.jobs.push(job);
         self.taken.push(self.now.get());
@@ -228,7 +282,7 @@ impl Cluster {
     }
 
     /// Jobs in the queue, waiting or running.
-    fn active(&self) -> usize {
+    pub(crate) fn active(&self) -> usize {
         self.jobs.iter().filter(|job| job.state.is_none()).count()
     }
 
@@ -244,8 +298,12 @@ impl Cluster {
     }
 }
 
+/// SLURM starts a requeued job again after two minutes at the earliest.
+const REQUEUE_DELAY: f64 = 120.0;
+
 fn ended(kind: Kind, reason: &str) -> State {
-    State::Ended(Ending { kind, reason: reason.to_owned(), host: Some("node1".to_owned()) })
+    let host = (reason != "PREEMPTED").then(|| "node1".to_owned());
+    State::Ended(Ending { kind, reason: reason.to_owned(), host })
 }
 
 /// The cluster as a runner.
@@ -260,6 +318,7 @@ impl Runner for Remote {
         let mut cluster = self.0.borrow_mut();
         let submit = |attempt: &Attempt| {
             cluster.n_submissions += 1;
+            cluster.avoided.extend(attempt.avoid.iter().cloned());
             let limited = cluster.unlimited_from == 0.0 || cluster.now.get() < cluster.unlimited_from;
             let full = limited && cluster.limit.is_some_and(|limit| cluster.active() >= limit);
             let next = match (cluster.is_down(), full) {
@@ -313,6 +372,9 @@ impl Runner for Remote {
         cluster.reach()?;
         for job in jobs {
             cluster.cancelled.insert(job.id);
+            if cluster.stubborn {
+                continue;
+            }
             let now = cluster.now.get();
             let running = |other: &Job| other.id == job.id && other.state.is_none();
             let Some(index) = cluster.jobs.iter().position(running) else { continue };

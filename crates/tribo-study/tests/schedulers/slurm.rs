@@ -351,21 +351,62 @@ fn rows_17_to_21_ends_are_told_apart() {
     let attempt = cluster.study.attempt(1);
     let mut runner = cluster.slurm();
     let job = accepted(&mut runner, &attempt);
-    for (row, word, kind) in [
-        (17, "PREEMPTED", Kind::Infrastructure),
-        (18, "NODE_FAIL", Kind::Infrastructure),
-        (19, "OUT_OF_MEMORY", Kind::Memory),
-        (20, "TIMEOUT", Kind::Walltime),
-        (21, "CANCELLED", Kind::Cancelled),
+    for (row, word, kind, host) in [
+        (17, "PREEMPTED", Kind::Infrastructure, None),
+        (18, "NODE_FAIL", Kind::Infrastructure, Some("n7")),
+        (19, "OUT_OF_MEMORY", Kind::Memory, Some("n7")),
+        (20, "TIMEOUT", Kind::Walltime, Some("n7")),
+        (21, "CANCELLED", Kind::Cancelled, Some("n7")),
     ] {
         cluster.tell(&["set", "1", &format!("state={word}"), "nodes=n7", "reason=None"]);
         let end = ending(&mut runner, &job);
-        assert_eq!(
-            (end.kind, end.reason.as_str(), end.host.as_deref()),
-            (kind, word, Some("n7")),
-            "row {row}"
-        );
+        assert_eq!((end.kind, end.reason.as_str(), end.host.as_deref()), (kind, word, host), "row {row}");
     }
+}
+
+/// A job that really runs, told to stop by the scheduler.
+fn stopped(cluster: &Cluster, runner: &mut dyn Runner, job: &JobRef, state: &str, reason: &str) {
+    let number = job.job.as_deref().unwrap_or_default();
+    eventually("it runs", || job.dir.join("started.json").exists());
+    assert_eq!(state_of(runner, job), Some(State::Running));
+    cluster.tell(&["stop", number, state, reason]);
+    eventually("it was told", || job.dir.join("stopped").exists());
+    assert!(!job.dir.join("cancel").exists(), "the study did not ask");
+}
+
+#[test]
+fn rows_16_to_18_a_job_told_to_stop_by_the_scheduler() {
+    for (state, reason, kind) in [
+        ("PREEMPTED", "None", Kind::Infrastructure),
+        ("NODE_FAIL", "NodeDown", Kind::Infrastructure),
+        ("CANCELLED", "None", Kind::Cancelled),
+    ] {
+        let cluster = Cluster::with(json!({ "run": true }));
+        let mut runner = cluster.slurm();
+        let job = accepted(&mut runner, &cluster.study.attempt(1));
+        stopped(&cluster, &mut runner, &job, state, reason);
+        eventually("it ends", || matches!(state_of(&mut runner, &job), Some(State::Ended(_))));
+        assert_eq!(ending(&mut runner, &job).kind, kind, "{state}");
+    }
+    let cluster = Cluster::with(json!({ "run": true }));
+    let mut runner = cluster.slurm();
+    let job = accepted(&mut runner, &cluster.study.attempt(1));
+    stopped(&cluster, &mut runner, &job, "PENDING", "BeginTime");
+    let waits = State::Queued(Some("BeginTime".into()));
+    eventually("it waits again", || state_of(&mut runner, &job) == Some(waits.clone()));
+    cluster.tell(&["set", "1", "start=true"]);
+    eventually("it ran again", || matches!(state_of(&mut runner, &job), Some(State::Ended(_))));
+    assert_eq!(cluster.jobs().len(), 1, "under the same id");
+}
+
+#[test]
+fn a_cancelled_job_knows_that_the_study_asked() {
+    let cluster = Cluster::with(json!({ "run": true }));
+    let mut runner = cluster.slurm();
+    let job = accepted(&mut runner, &cluster.study.attempt(1));
+    eventually("it runs", || job.dir.join("started.json").exists());
+    runner.cancel(std::slice::from_ref(&job)).unwrap();
+    assert!(job.dir.join("cancel").exists());
 }
 
 #[test]

@@ -122,6 +122,7 @@ impl Runner for Slurm {
     }
 
     fn cancel(&mut self, jobs: &[JobRef]) -> Result<(), Unreachable> {
+        super::leave_word(jobs);
         let mut ids: Vec<String> = jobs.iter().filter_map(|job| job.job.clone()).collect();
         let unknown: Vec<JobRef> = jobs.iter().filter(|job| job.job.is_none()).cloned().collect();
         if !unknown.is_empty() {

@@ -205,6 +205,10 @@ impl<'a> Driver<'a> {
             self.notices.drain(..).for_each(|notice| observer.notice(&notice));
             self.report(observer);
             if let Some(finish) = finish {
+                if !matches!(finish, Finish::Detached { .. }) {
+                    self.clear_queue(interrupts);
+                    self.notices.drain(..).for_each(|notice| observer.notice(&notice));
+                }
                 self.append(Record::Closed { why: finish.to_string() })?;
                 self.sync(interrupts)?;
                 observer.notice(&Notice::Finished(finish.clone()));

@@ -109,6 +109,15 @@ pub(crate) fn leave_word(jobs: &[JobRef]) {
     }
 }
 
+/// A job of the study in a scheduler's queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The scheduler's id.
+    pub job: String,
+    /// Its name.
+    pub name: String,
+}
+
 /// The runner could not be asked. Nothing may be concluded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{scheduler} does not answer: {reason}")]
@@ -147,10 +156,16 @@ pub trait Runner {
         Ok(())
     }
 
-    /// Active jobs that the last poll found under this study's names although it was not asked about them, as `id name`.
-    /// A job whose answer was just taken in may be among them until the scheduler has closed it.
-    fn strangers(&self) -> Vec<String> {
-        Vec::new()
+    /// Jobs of this study that are queued or running, whatever the driver believes of them. A job whose answer was just taken
+    /// in may be among them until the scheduler has closed it. `suspects` are attempts that may still have a job, for a
+    /// scheduler that is asked by ids.
+    fn left(&mut self, _suspects: &[JobRef]) -> Result<Vec<Left>, Unreachable> {
+        Ok(Vec::new())
+    }
+
+    /// Asks for an end of such jobs.
+    fn remove(&mut self, _left: &[Left]) -> Result<(), Unreachable> {
+        Ok(())
     }
 
     /// How many scheduler commands were run so far.

@@ -18,7 +18,7 @@ use tribo_study::driver::notice::{Finish, Notice, Observer};
 use tribo_study::driver::{Driver, Interrupt, Interrupts, Parts};
 use tribo_study::job::{Answer, JOB_VERSION, Kind, Spec};
 use tribo_study::runner::{
-    Attempt, Ending, JobRef, Patience, Runner, Sighting, State, Submission, Unreachable,
+    Attempt, Ending, JobRef, Left, Patience, Runner, Sighting, State, Submission, Unreachable,
 };
 use tribo_study::store::ledger::Ledger;
 use tribo_study::store::memory::Memory;
@@ -105,6 +105,8 @@ pub(crate) struct Cluster {
     /// How often each attempt's command ran.
     pub(crate) runs: BTreeMap<AttemptId, usize>,
     pub(crate) n_polls: usize,
+    /// Looks for what is left when a study is over.
+    pub(crate) n_last_looks: usize,
     pub(crate) n_submissions: usize,
     /// When jobs were taken.
     pub(crate) taken: Vec<f64>,
@@ -384,6 +386,25 @@ impl Runner for Remote {
                 cluster.late.push((now + 1.0, answer));
             }
             cluster.jobs[index].state = Some(ended(Kind::Cancelled, "CANCELLED"));
+        }
+        Ok(())
+    }
+
+    fn left(&mut self, _: &[JobRef]) -> std::result::Result<Vec<Left>, Unreachable> {
+        let mut cluster = self.0.borrow_mut();
+        cluster.n_last_looks += 1;
+        cluster.reach()?;
+        let active = cluster.jobs.iter().filter(|job| job.state.is_none());
+        Ok(active.map(|job| Left { job: job.number.to_string(), name: job.tag.to_string() }).collect())
+    }
+
+    fn remove(&mut self, left: &[Left]) -> std::result::Result<(), Unreachable> {
+        let mut cluster = self.0.borrow_mut();
+        cluster.reach()?;
+        let stubborn = cluster.stubborn;
+        let wanted = |job: &&mut Job| left.iter().any(|left| left.job == job.number.to_string());
+        for job in cluster.jobs.iter_mut().filter(wanted).filter(|_| !stubborn) {
+            job.state = Some(ended(Kind::Cancelled, "CANCELLED"));
         }
         Ok(())
     }
@@ -671,6 +692,12 @@ impl Runner for Mortal<Remote> {
             true => self.0.cancel(jobs),
             false => Err(Unreachable { scheduler: "slurm", reason: "killed".to_owned() }),
         }
+    }
+    fn left(&mut self, suspects: &[JobRef]) -> std::result::Result<Vec<Left>, Unreachable> {
+        self.0.left(suspects)
+    }
+    fn remove(&mut self, left: &[Left]) -> std::result::Result<(), Unreachable> {
+        self.0.remove(left)
     }
     fn patience(&self) -> Patience {
         self.0.patience()

@@ -241,6 +241,21 @@ fn rows_16_and_21_a_job_told_to_stop_by_the_server_or_by_a_person() {
 }
 
 #[test]
+fn jobs_that_are_left_are_found_by_their_ids_and_removed() {
+    for history in [true, false] {
+        let cluster = Cluster::with(json!({ "history": history }));
+        let mut runner = cluster.pbs();
+        let jobs: Vec<JobRef> =
+            cluster.study.attempts(1..4).iter().map(|attempt| accepted(&mut runner, attempt)).collect();
+        cluster.tell(&["set", "2", "state=COMPLETED", "exit=0"]);
+        let left = runner.left(&jobs).unwrap();
+        assert_eq!(left.iter().map(|left| left.job.as_str()).collect::<Vec<_>>(), ["1.fake", "3.fake"]);
+        runner.remove(&left).unwrap();
+        assert_eq!(runner.left(&jobs).unwrap(), []);
+    }
+}
+
+#[test]
 fn without_pbs_the_message_names_the_program() {
     let cluster = Cluster::new();
     let commands = cluster.commands().in_folder(cluster.study.folder());

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tribo_study::config;
 use tribo_study::job::Kind;
 use tribo_study::runner::slurm::Slurm;
-use tribo_study::runner::{Attempt, Ending, JobRef, Runner, State, Submission};
+use tribo_study::runner::{Attempt, Ending, JobRef, Left, Runner, State, Submission};
 
 const TIMED_OUT: &str = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation";
 
@@ -328,7 +328,7 @@ fn row_15_a_record_of_another_job_with_the_same_id_is_rejected() {
     // The same in the queue.
     cluster.tell(&["set", "1", "hidden=false", "record_only=false", "name=someone-elses", "comment="]);
     assert_eq!(sighting_of(&mut runner, &job), None);
-    assert!(runner.strangers().is_empty());
+    assert!(runner.left(&[]).unwrap().is_empty());
 }
 
 #[test]
@@ -466,13 +466,19 @@ fn without_slurm_the_message_names_the_program() {
 }
 
 #[test]
-fn jobs_of_the_study_that_nobody_knows_are_listed() {
+fn jobs_of_the_study_that_nobody_knows_are_found_and_removed() {
     let cluster = Cluster::new();
     let (known, forgotten) = (cluster.study.attempt(1), cluster.study.attempt(2));
     let mut runner = cluster.slurm();
     let job = accepted(&mut runner, &known);
     accepted(&mut runner, &forgotten);
     runner.poll(std::slice::from_ref(&job)).unwrap();
-    assert_eq!(runner.strangers(), [format!("2 {}", forgotten.tag)]);
-    assert!(cluster.jobs().iter().all(|(_, state)| state == "PENDING"), "they are left alone");
+    assert!(cluster.jobs().iter().all(|(_, state)| state == "PENDING"), "a poll leaves them alone");
+    cluster.tell(&["set", "1", "state=COMPLETED"]);
+    let left = runner.left(&[]).unwrap();
+    assert_eq!(left, [Left { job: "2".into(), name: forgotten.tag.to_string() }]);
+    runner.remove(&left).unwrap();
+    assert_eq!(runner.left(&[]).unwrap(), []);
+    cluster.settings(json!({ "down": true }));
+    assert!(runner.left(&[]).is_err() && runner.remove(&left).is_err());
 }

@@ -2,7 +2,7 @@
 
 use super::notice::Notice;
 use super::sight::Sight;
-use super::{Driver, Interrupt};
+use super::{Driver, Interrupt, limits};
 use crate::job::{JOB_VERSION, Kind, Spec};
 use crate::report::text::count;
 use crate::runner::{Attempt, Submission};
@@ -98,6 +98,7 @@ impl Driver<'_> {
         if attempts.is_empty() {
             return Ok(());
         }
+        self.limits.submitting();
         let submissions = self.parts.runner.submit(&attempts);
         if submissions.iter().any(|submission| matches!(submission, Submission::Accepted(_))) {
             self.pace.contact = true;
@@ -155,7 +156,10 @@ impl Driver<'_> {
                 return Err(Error::Refused { scheduler, reason });
             }
             Submission::Limited(reason) => {
-                self.limits.full(now, self.sights.len(), self.patience.poll_min);
+                self.pace.contact = true;
+                if self.limits.full(now, self.sights.len(), self.patience.poll_min) {
+                    self.pace.no_later_than(now + limits::CLOSED);
+                }
                 self.warn(format!(
                     "{scheduler} takes no more jobs ({reason}); going on with {}",
                     count(self.sights.len().max(1), "worker")

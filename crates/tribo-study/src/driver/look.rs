@@ -61,7 +61,7 @@ impl Driver<'_> {
     /// Looks at the queue if it is time, and acts on what has become certain.
     pub(super) fn look(&mut self) -> Result<()> {
         let now = self.parts.clock.now();
-        if !self.sights.is_empty() && now >= self.pace.due() {
+        if (!self.sights.is_empty() || self.limits.wants_look()) && now >= self.pace.due() {
             self.poll(now)?;
         }
         self.judge(now)

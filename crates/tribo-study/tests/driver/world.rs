@@ -116,6 +116,8 @@ pub(crate) struct Cluster {
     pub(crate) outage: Option<(f64, f64)>,
     /// Jobs that may be in the queue.
     pub(crate) limit: Option<usize>,
+    /// Seconds for which a job that has ended still counts.
+    pub(crate) closes_after: f64,
     /// From then on there is no limit; 0 for never.
     pub(crate) unlimited_from: f64,
     /// Seconds for which a job that was told to stop is shown as running.
@@ -288,6 +290,12 @@ impl Cluster {
         self.jobs.iter().filter(|job| job.state.is_none()).count()
     }
 
+    /// Jobs that count for the limit: those in the queue and those that have just ended.
+    fn counted(&self) -> usize {
+        let recent = |job: &&Job| job.state.is_none() || job.ends + self.closes_after > self.now.get();
+        self.jobs.iter().filter(recent).count()
+    }
+
     fn is_down(&self) -> bool {
         self.outage.is_some_and(|(from, to)| (from..to).contains(&self.now.get()))
     }
@@ -322,7 +330,7 @@ impl Runner for Remote {
             cluster.n_submissions += 1;
             cluster.avoided.extend(attempt.avoid.iter().cloned());
             let limited = cluster.unlimited_from == 0.0 || cluster.now.get() < cluster.unlimited_from;
-            let full = limited && cluster.limit.is_some_and(|limit| cluster.active() >= limit);
+            let full = limited && cluster.limit.is_some_and(|limit| cluster.counted() >= limit);
             let next = match (cluster.is_down(), full) {
                 (true, _) => Submit::Unavailable,
                 (_, true) => Submit::Limit,

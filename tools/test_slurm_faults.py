@@ -59,7 +59,7 @@ requeue = {requeue}
 
 SIMULATE = """\
 echo "$TRIBO_TRIAL $TRIBO_ATTEMPT begins" >>"$TRIBO_STUDY_DIR/executions"
-sleep {seconds}
+sleep {seconds} || exit $?
 echo "$TRIBO_TRIAL $TRIBO_ATTEMPT ends" >>"$TRIBO_STUDY_DIR/executions"
 echo "$TRIBO_TRIAL"
 """

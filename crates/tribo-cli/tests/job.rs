@@ -383,6 +383,12 @@ fn cancelled_by_a_file_and_by_a_signal() {
         assert_eq!(job.end(), Some(0));
         assert_no_value(&study.answer("000012.a1.i0.json"), kind, part);
     }
+    // A script goes on when its program was killed: what it prints then is no value. The signal comes 20 ms later.
+    let late = "p=$PPID; (setsid sh -c \"sleep 0.02; kill -TERM $p\" &); echo 2 > result.json";
+    let study = Study::shell(&format!("unset TRIBO_TAG TRIBO_DIR; {late}"));
+    study.submit();
+    assert!(study.command().env("SLURM_JOB_ID", "41").status().unwrap().success());
+    assert_no_value(&study.answer("000012.a1.i0.json"), Kind::Stopped, "SIGTERM");
     let study = Study::shell("touch ran");
     study.submit();
     fs::write(study.dir().join("cancel"), "").unwrap();

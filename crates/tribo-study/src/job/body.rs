@@ -225,6 +225,7 @@ impl Job {
             timeout: spec.evaluation.timeout,
             walltime: after_begin(spec.wall()),
             near_walltime: after_begin(near),
+            scheduled: !self.by.job.starts_with("local:"),
         }
     }
 

@@ -304,7 +304,7 @@ fn fault_45_a_rerun_counts_for_itself_and_an_answer_stands() {
     stopped.wait_for("first");
     first.signal("-TERM");
     assert_eq!(first.end(), Some(0));
-    assert_no_value(&stopped.answer("000012.a1.i0.json"), Kind::Cancelled, "SIGTERM");
+    assert_no_value(&stopped.answer("000012.a1.i0.json"), Kind::Stopped, "told to stop by SIGTERM");
     assert!(stopped.command().env("PBS_JOBID", "8.head").status().unwrap().success());
     assert_eq!(stopped.answer("000012.a1.i1.json").value, Some(3.0));
 }
@@ -370,6 +370,25 @@ fn cancelled_by_a_file_and_by_a_signal() {
     fs::write(study.dir().join("cancel"), "").unwrap();
     assert_eq!(job.end(), Some(0));
     assert_no_value(&study.answer("000012.a1.i0.json"), Kind::Cancelled, "the study asked");
+    // A scheduler's cancel sends a signal too: who asked is told by the file.
+    for (asked, kind, part) in [(true, Kind::Cancelled, "the study asked"), (false, Kind::Stopped, "SIGTERM")]
+    {
+        let study = Study::shell("touch begun; exec sleep 600");
+        let job = study.start();
+        study.wait_for("begun");
+        if asked {
+            fs::write(study.dir().join("cancel"), "").unwrap();
+        }
+        job.signal("-TERM");
+        assert_eq!(job.end(), Some(0));
+        assert_no_value(&study.answer("000012.a1.i0.json"), kind, part);
+    }
+    // A script goes on when its program was killed: what it prints then is no value. The signal comes 20 ms later.
+    let late = "p=$PPID; (setsid sh -c \"sleep 0.02; kill -TERM $p\" &); echo 2 > result.json";
+    let study = Study::shell(&format!("unset TRIBO_TAG TRIBO_DIR; {late}"));
+    study.submit();
+    assert!(study.command().env("SLURM_JOB_ID", "41").status().unwrap().success());
+    assert_no_value(&study.answer("000012.a1.i0.json"), Kind::Stopped, "SIGTERM");
     let study = Study::shell("touch ran");
     study.submit();
     fs::write(study.dir().join("cancel"), "").unwrap();

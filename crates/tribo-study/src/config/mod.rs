@@ -279,7 +279,7 @@ pub struct Deck {
 pub struct Retries {
     /// The program said so (exit code 75).
     pub transient: u32,
-    /// The machine's or the scheduler's fault: lost, preempted, node failure, could not start.
+    /// The job was lost. Preempted jobs and those of a node that failed are not counted.
     pub infrastructure: u32,
     /// The program failed.
     pub failed: u32,

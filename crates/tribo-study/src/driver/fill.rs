@@ -2,7 +2,7 @@
 
 use super::notice::Notice;
 use super::sight::Sight;
-use super::{Driver, Interrupt};
+use super::{Driver, Interrupt, limits};
 use crate::job::{JOB_VERSION, Kind, Spec};
 use crate::report::text::count;
 use crate::runner::{Attempt, Submission};
@@ -12,37 +12,10 @@ use crate::{Error, Result, point};
 use sha2::{Digest, Sha256};
 use tribo::trial::TrialId;
 
-/// What holds the driver back.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Limits {
-    /// Fewer workers than asked for, since the scheduler takes no more.
-    cap: Option<usize>,
-    /// No submission before this time.
-    not_before: f64,
-    /// Tries in a row that did not reach the scheduler.
-    failures: u32,
-    /// A request to stop, or to cancel everything.
-    pub(super) stop: bool,
-    pub(super) cancel_all: bool,
-}
-
-/// First pause after a submission that did not reach the scheduler, and the longest, in seconds.
-const BACKOFF: (f64, f64) = (2.0, 300.0);
 /// Submissions in a row that do not reach a scheduler this driver has never reached, until it gives up.
 const HOPELESS: u32 = 4;
 /// Failures of a host after which it is avoided.
 const BAD_HOST: u32 = 2;
-
-impl Limits {
-    pub(super) fn new() -> Limits {
-        Limits { cap: None, not_before: 0.0, failures: 0, stop: false, cancel_all: false }
-    }
-
-    /// A job has ended: there may be room for one more than before.
-    pub(super) fn freed(&mut self) {
-        self.cap = self.cap.map(|cap| cap + 1);
-    }
-}
 
 impl Driver<'_> {
     /// Whether new attempts may be made at all.
@@ -98,7 +71,8 @@ impl Driver<'_> {
     /// Submits what is recorded.
     pub(super) fn submit(&mut self) -> Result<()> {
         let now = self.parts.clock.now();
-        if self.ready.is_empty() || self.urgent || now < self.limits.not_before {
+        let room = self.limits.room(now, self.sights.len());
+        if self.ready.is_empty() || self.urgent || room == 0 {
             return Ok(());
         }
         let avoid: Vec<String> = self
@@ -108,13 +82,13 @@ impl Driver<'_> {
             .map(|(host, _)| host.clone())
             .collect();
         let mut attempts = vec![];
-        for id in self.ready.clone() {
+        for id in self.ready.iter().copied().take(room).collect::<Vec<_>>() {
             let Some(attempt) = self.parts.ledger.attempt(id) else { continue };
             let tag = attempt.tag.clone();
             match self.prepare(id, tag.clone()) {
                 Ok(dir) => attempts.push(Attempt { id, tag, dir, avoid: avoid.clone() }),
                 Err(error @ Error::Io { .. }) => {
-                    self.hold_back(now);
+                    self.limits.unanswered(now);
                     self.warn(format!("{error}; submitting is tried again"));
                     break;
                 }
@@ -124,7 +98,15 @@ impl Driver<'_> {
         if attempts.is_empty() {
             return Ok(());
         }
+        self.limits.submitting();
         let submissions = self.parts.runner.submit(&attempts);
+        if submissions.iter().any(|submission| matches!(submission, Submission::Accepted(_))) {
+            self.pace.contact = true;
+            self.limits.answered();
+        }
+        if submissions.iter().any(|submission| matches!(submission, Submission::Unavailable(_))) {
+            self.limits.unanswered(self.parts.clock.now());
+        }
         for (attempt, submission) in attempts.iter().zip(submissions) {
             self.submitted(attempt.id, submission)?;
         }
@@ -159,7 +141,6 @@ impl Driver<'_> {
                 self.ready.remove(&id);
                 self.append(Record::Submitted { id, job: job.clone() })?;
                 self.sights.insert(id, Sight::new(now, true));
-                (self.pace.contact, self.limits.failures) = (true, 0);
                 self.notices.push(Notice::Submitted { id, job });
             }
             Submission::Ambiguous(reason) => {
@@ -175,15 +156,16 @@ impl Driver<'_> {
                 return Err(Error::Refused { scheduler, reason });
             }
             Submission::Limited(reason) => {
-                self.limits.cap = Some(self.sights.len().max(1));
-                self.limits.not_before = now + self.patience.poll_min;
+                self.pace.contact = true;
+                if self.limits.full(now, self.sights.len(), self.patience.poll_min) {
+                    self.pace.no_later_than(now + limits::CLOSED);
+                }
                 self.warn(format!(
                     "{scheduler} takes no more jobs ({reason}); going on with {}",
                     count(self.sights.len().max(1), "worker")
                 ));
             }
             Submission::Unavailable(reason) => {
-                self.hold_back(now);
                 if !self.pace.contact && self.sights.is_empty() && self.limits.failures >= HOPELESS {
                     self.withdraw_ready(&reason)?;
                     return Err(Error::Unreachable { scheduler, reason });
@@ -204,12 +186,6 @@ impl Driver<'_> {
             )?;
         }
         self.parts.store.sync()
-    }
-
-    fn hold_back(&mut self, now: f64) {
-        self.limits.failures += 1;
-        let pause = BACKOFF.0 * 2f64.powi(self.limits.failures.min(20) as i32 - 1);
-        self.limits.not_before = now + pause.min(BACKOFF.1);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Driver;
 use super::fill::digest;
 use super::notice::Notice;
-use super::retry::{self, Next};
+use super::retry::{self, Next, speaks_of_evaluation};
 use crate::config::Keep;
 use crate::job::{Answer, Kind};
 use crate::runner::JobRef;
@@ -58,21 +58,26 @@ impl Driver<'_> {
             self.unsettled.push(answer);
             return Ok(());
         }
+        if answer.is_stop() && self.asks_why(&answer) {
+            return Ok(());
+        }
         if answer.kind == Kind::Ok {
             self.walls.truncate(WALLS - 1);
             self.walls.insert(0, answer.wall_s);
         }
         let asked_for = self.sights.remove(&id).and_then(|sight| sight.cancelled);
         self.ready.remove(&id);
-        let reason = match answer.kind {
-            Kind::Cancelled => asked_for.unwrap_or_else(|| answer.reason.clone()),
-            _ => answer.reason.clone(),
+        let (kind, reason) = match answer.kind {
+            Kind::Cancelled | Kind::Stopped => {
+                (Kind::Cancelled, asked_for.unwrap_or_else(|| answer.reason.clone()))
+            }
+            kind => (kind, answer.reason.clone()),
         };
         self.ended(
             id,
             Record::Ended {
                 id,
-                kind: answer.kind,
+                kind,
                 value: answer.value,
                 reason,
                 wall_s: Some(answer.wall_s),
@@ -83,19 +88,43 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// What to make of a job that says it was told to stop, when the study did not ask for it: nothing before the queue was
+    /// looked at, which is done soon. The answer stays in the spool until then. False if there is nobody to ask: under no
+    /// scheduler only a person sends signals.
+    fn asks_why(&mut self, answer: &Answer) -> bool {
+        let now = self.parts.clock.now();
+        if self.parts.ledger.attempt(answer.id).is_some_and(|attempt| attempt.end.is_some()) {
+            // Given up already, and this is no news.
+            self.unsettled.push(answer.clone());
+            return true;
+        }
+        let Some(sight) = self.sights.get_mut(&answer.id).filter(|sight| sight.cancelled.is_none()) else {
+            return false;
+        };
+        if !self.patience.detachable {
+            return false;
+        }
+        let earlier = match sight.told_to_stop(now, answer.incarnation, &answer.reason) {
+            true => self.stops.insert(answer.id, answer.clone()),
+            false => Some(answer.clone()),
+        };
+        self.pace.no_later_than(sight.look_by(now, &self.patience));
+        self.unsettled.extend(earlier.filter(|earlier| Some(earlier) != self.stops.get(&answer.id)));
+        true
+    }
+
+    /// The stop of a job is explained: what it said of it can be put away.
+    pub(super) fn explained(&mut self, id: AttemptId) {
+        self.unsettled.extend(self.stops.remove(&id));
+    }
+
     /// Records the end of an attempt.
     pub(super) fn ended(&mut self, id: AttemptId, record: Record) -> Result<()> {
-        let (kind, reason) = match &record {
-            Record::Ended { kind, reason, host, .. } => {
-                if *kind == Kind::Infrastructure && !host.is_empty() {
-                    *self.hosts.entry(host.clone()).or_default() += 1;
-                }
-                (*kind, reason.clone())
-            }
-            _ => return Ok(()),
-        };
+        let Record::Ended { kind, reason, .. } = &record else { return Ok(()) };
+        let (kind, reason) = (*kind, reason.clone());
         self.append(record)?;
-        self.limits.freed();
+        self.explained(id);
+        self.limits.freed(self.parts.clock.now());
         self.notices.push(Notice::Ended { id, kind, reason, retried: false });
         Ok(())
     }
@@ -146,16 +175,20 @@ impl Driver<'_> {
         for job in live {
             self.sights.remove(&job.id);
             self.ready.remove(&job.id);
+            self.explained(job.id);
             self.parts.store.revoke(job.id)?;
             self.to_cancel.push(job);
         }
         match &verdict {
             Verdict::Measured { .. } | Verdict::Infeasible => self.failures_in_row = 0,
             Verdict::Failed { reason } | Verdict::Invalid { answer: reason } => {
-                if !self.cancelled.contains(&trial) {
+                let last =
+                    self.parts.ledger.trial(trial).and_then(|state| state.attempts.last()?.end.as_ref());
+                if !self.cancelled.contains(&trial) && last.is_some_and(|end| speaks_of_evaluation(end.kind))
+                {
                     self.failures_in_row += 1;
+                    self.last_failure.clone_from(reason);
                 }
-                self.last_failure.clone_from(reason);
             }
         }
         self.append(Record::Told { trial, verdict: verdict.clone() })?;
@@ -214,7 +247,9 @@ impl Driver<'_> {
                 Keep::Failed => answer.kind == Kind::Ok,
                 Keep::None => true,
             };
-            if whole || answer.kind == Kind::Ok {
+            // A job that was stopped and runs again needs its folder.
+            let over = self.parts.ledger.attempt(answer.id).is_none_or(|attempt| attempt.end.is_some());
+            if over && (whole || answer.kind == Kind::Ok) {
                 self.parts.store.discard(answer.id, whole)?;
             }
         }
@@ -223,12 +258,18 @@ impl Driver<'_> {
 
     /// Cancels what was marked, now that the reason is durable.
     pub(super) fn cancel_asked(&mut self) -> Result<()> {
-        if self.to_cancel.is_empty() || self.urgent {
+        if self.to_cancel.is_empty() || self.urgent || !self.limits.may_call(self.parts.clock.now()) {
             return Ok(());
         }
         match self.parts.runner.cancel(&self.to_cancel) {
-            Ok(()) => self.to_cancel.clear(),
-            Err(unreachable) => self.warn(format!("{unreachable}; cancelling is tried again")),
+            Ok(()) => {
+                self.to_cancel.clear();
+                self.limits.answered();
+            }
+            Err(unreachable) => {
+                self.limits.unanswered(self.parts.clock.now());
+                self.warn(format!("{unreachable}; cancelling is tried again"));
+            }
         }
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! Looking at the queue: rarely, all jobs at once, and believing only bad news that lasts.
 
 use super::Driver;
+use super::limits;
 use super::notice::Notice;
 use super::sight::{Judgement, Sight};
-use crate::job::Kind;
+use crate::job::{Answer, Kind};
 use crate::runner::{JobRef, Patience, Sighting, State};
 use crate::store::Claim;
 use crate::store::record::Record;
@@ -22,8 +23,9 @@ pub(super) struct Pace {
     failures: u32,
 }
 
-/// Failed looks in a row after which a driver that never had contact, and has nothing to wait for, gives up.
-const HOPELESS: u32 = 4;
+/// Failed looks in a row after which a driver that never had contact, and has nothing to wait for, gives up: some two
+/// minutes.
+const HOPELESS: u32 = 12;
 
 impl Pace {
     pub(super) fn new(now: f64, patience: &Patience) -> Pace {
@@ -47,9 +49,11 @@ impl Pace {
         (self.due, self.contact, self.failures) = (now + self.interval, true, 0);
     }
 
-    fn failed(&mut self, now: f64, patience: &Patience) {
+    /// `awaited` says that something waits for the answer. Else there is no hurry: good news come by the spool.
+    fn failed(&mut self, now: f64, awaited: bool, patience: &Patience) {
         self.failures += 1;
-        self.due = now + patience.poll_min.max(1.0) * f64::from(1u32 << self.failures.min(3));
+        let seldom = patience.poll_min.max(1.0) * f64::from(1u32 << self.failures.min(3));
+        self.due = now + if awaited { limits::pause(self.failures).min(seldom) } else { seldom };
     }
 }
 
@@ -57,7 +61,7 @@ impl Driver<'_> {
     /// Looks at the queue if it is time, and acts on what has become certain.
     pub(super) fn look(&mut self) -> Result<()> {
         let now = self.parts.clock.now();
-        if !self.sights.is_empty() && now >= self.pace.due() {
+        if (!self.sights.is_empty() || self.limits.wants_look()) && now >= self.pace.due() {
             self.poll(now)?;
         }
         self.judge(now)
@@ -75,7 +79,8 @@ impl Driver<'_> {
             Ok(sightings) => sightings,
             Err(unreachable) => {
                 // Nothing may be concluded: answers still come by the spool.
-                self.pace.failed(now, &self.patience);
+                let awaited = self.sights.values().any(Sight::is_awaited);
+                self.pace.failed(self.parts.clock.now(), awaited, &self.patience);
                 let scheduler = self.parts.runner.name();
                 let nothing_known = self.sights.values().all(|sight| !sight.is_known());
                 if !self.pace.contact && nothing_known && self.pace.failures >= HOPELESS {
@@ -85,6 +90,7 @@ impl Driver<'_> {
                 return Ok(());
             }
         };
+        self.limits.looked(self.parts.run.workers);
         let mut seen: BTreeMap<AttemptId, Sighting> = sightings.into_iter().map(|s| (s.id, s)).collect();
         let (mut changed, mut missed) = (false, false);
         for job in &jobs {
@@ -92,6 +98,9 @@ impl Driver<'_> {
             match seen.remove(&job.id) {
                 Some(sighting) => {
                     changed |= sight.seen(now, sighting.state.clone());
+                    if sight.stopped().is_none() {
+                        self.explained(job.id);
+                    }
                     self.sighted(job, sighting)?;
                 }
                 None => {
@@ -101,6 +110,8 @@ impl Driver<'_> {
             }
         }
         self.pace.looked(now, changed, &self.patience);
+        let wanted = self.sights.values().map(|sight| sight.look_by(now, &self.patience));
+        self.pace.no_later_than(wanted.fold(f64::INFINITY, f64::min));
         if missed {
             self.pace.no_later_than(now + self.patience.poll_min);
         }
@@ -147,13 +158,22 @@ impl Driver<'_> {
                         continue;
                     }
                 },
-                Judgement::Over(ending) => {
-                    if let Some(answer) = self.parts.store.answer(id) {
+                Judgement::Over(ref ending) | Judgement::Unwanted(ref ending) => {
+                    let stopped = self.sights.get(&id).and_then(Sight::stopped);
+                    let news = |answer: &Answer| !answer.is_stop() || Some(answer.incarnation) > stopped;
+                    if let Some(answer) = self.parts.store.answer(id).filter(news) {
                         self.take(answer)?;
                         continue;
                     }
                     // Should it still be waiting somewhere, it must not start now.
                     self.parts.store.revoke(id)?;
+                    if matches!(judgement, Judgement::Unwanted(_)) {
+                        self.to_cancel.extend(self.parts.ledger.attempt(id).map(|a| self.job_ref(a)));
+                    }
+                    let ending = ending.clone();
+                    if let (Kind::Infrastructure, Some(host)) = (ending.kind, &ending.host) {
+                        *self.hosts.entry(host.clone()).or_default() += 1;
+                    }
                     let host = ending.host.unwrap_or_default();
                     match self.sights.get(&id).and_then(|sight| sight.cancelled.clone()) {
                         Some(reason) => (Kind::Cancelled, reason, host),
@@ -162,7 +182,11 @@ impl Driver<'_> {
                 }
             };
             self.sights.remove(&id);
-            self.ended(id, Record::Ended { id, kind, value: None, reason, wall_s: None, host })?;
+            // What a job that was told to stop said besides.
+            let stop = self.stops.get(&id);
+            let wall_s = stop.map(|answer| answer.wall_s);
+            let host = stop.map(|answer| answer.host.clone()).filter(|_| host.is_empty()).unwrap_or(host);
+            self.ended(id, Record::Ended { id, kind, value: None, reason, wall_s, host })?;
         }
         Ok(())
     }

@@ -15,6 +15,7 @@
 pub mod clock;
 mod fill;
 mod ingest;
+mod limits;
 mod look;
 pub mod notice;
 pub mod retry;
@@ -98,6 +99,8 @@ pub struct Driver<'a> {
     cancelled: BTreeSet<u64>,
     /// Answers whose records wait for the sync.
     unsettled: Vec<Answer>,
+    /// What jobs said that were told to stop, until the scheduler has said why; in the spool meanwhile.
+    stops: BTreeMap<AttemptId, Answer>,
     /// Attempts to cancel after the sync.
     to_cancel: Vec<JobRef>,
     /// Hosts and how often they failed.
@@ -106,7 +109,7 @@ pub struct Driver<'a> {
     urgent: bool,
     last_sync: f64,
     pace: look::Pace,
-    limits: fill::Limits,
+    limits: limits::Limits,
     failures_in_row: usize,
     last_failure: String,
     /// Seconds the last evaluations took, for the interval between looks at the spool.
@@ -150,12 +153,13 @@ impl<'a> Driver<'a> {
             ready: BTreeSet::new(),
             cancelled: BTreeSet::new(),
             unsettled: vec![],
+            stops: BTreeMap::new(),
             to_cancel: vec![],
             hosts: BTreeMap::new(),
             urgent: false,
             last_sync: now,
             pace: look::Pace::new(now, &patience),
-            limits: fill::Limits::new(),
+            limits: limits::Limits::new(),
             failures_in_row: 0,
             last_failure: String::new(),
             walls: vec![],
@@ -201,6 +205,10 @@ impl<'a> Driver<'a> {
             self.notices.drain(..).for_each(|notice| observer.notice(&notice));
             self.report(observer);
             if let Some(finish) = finish {
+                if !matches!(finish, Finish::Detached { .. }) {
+                    self.clear_queue(interrupts);
+                    self.notices.drain(..).for_each(|notice| observer.notice(&notice));
+                }
                 self.append(Record::Closed { why: finish.to_string() })?;
                 self.sync(interrupts)?;
                 observer.notice(&Notice::Finished(finish.clone()));

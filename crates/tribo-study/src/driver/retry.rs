@@ -1,7 +1,8 @@
 //! What follows the end of an attempt: another attempt, or the trial's outcome.
 //!
-//! Each class of failure has its own budget: a node that dies does not use up the attempts of a program that asks to be
-//! tried again. An attempt that the scheduler never acknowledged costs nothing.
+//! Each class of failure has its own budget: a job that is lost does not use up the attempts of a program that asks to be
+//! tried again. An attempt that was preempted, or whose node failed, costs nothing, and neither does one that the scheduler
+//! never acknowledged: only the number of attempts that a job name can carry limits those.
 
 use crate::config::Retries;
 use crate::job::Kind;
@@ -22,7 +23,7 @@ pub enum Next {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Transient,
-    Infrastructure,
+    Lost,
     Failed,
     Timeout,
     Memory,
@@ -31,12 +32,21 @@ enum Class {
 fn class(kind: Kind) -> Option<Class> {
     match kind {
         Kind::Transient => Some(Class::Transient),
-        Kind::Lost | Kind::Infrastructure => Some(Class::Infrastructure),
+        Kind::Lost => Some(Class::Lost),
         Kind::Failed | Kind::Unstarted => Some(Class::Failed),
         Kind::Timeout | Kind::Walltime => Some(Class::Timeout),
         Kind::Memory => Some(Class::Memory),
-        Kind::Ok | Kind::Infeasible | Kind::Invalid | Kind::Cancelled | Kind::Duplicate => None,
+        Kind::Infrastructure => None,
+        Kind::Ok | Kind::Infeasible | Kind::Invalid | Kind::Duplicate => None,
+        // The second is never recorded.
+        Kind::Cancelled | Kind::Stopped => None,
     }
+}
+
+/// Whether an end says something about the evaluation, so that a row of them should stop the study: not what the scheduler,
+/// a machine or a person did to the job.
+pub fn speaks_of_evaluation(kind: Kind) -> bool {
+    !matches!(kind, Kind::Cancelled | Kind::Stopped | Kind::Lost | Kind::Infrastructure | Kind::Duplicate)
 }
 
 /// What follows, when every attempt of the trial has ended. `cancelled` says that the user gave the trial up.
@@ -55,10 +65,11 @@ pub fn next(trial: &TrialState, retries: &Retries, cancelled: bool) -> Next {
     }
     let budget = match class(last.kind) {
         Some(Class::Transient) => retries.transient,
-        Some(Class::Infrastructure) => retries.infrastructure,
+        Some(Class::Lost) => retries.infrastructure,
         Some(Class::Failed) => retries.failed,
         Some(Class::Timeout) => retries.timeout,
         Some(Class::Memory) => retries.memory,
+        None if last.kind == Kind::Infrastructure => return Next::Attempt,
         // A driver that was told to cancel everything ends attempts, not trials.
         None if last.reason == DRIVER_STOPPED => return Next::Attempt,
         None => 0,
@@ -137,11 +148,32 @@ mod tests {
         let (lost, transient) = ((Kind::Lost, None), (Kind::Transient, None));
         assert_eq!(after(&[]), Next::Attempt);
         assert_eq!(after(&[lost, lost, lost]), Next::Attempt);
-        assert_eq!(after(&[lost, lost, lost, (Kind::Infrastructure, None)]), failed("infrastructure: why"));
+        assert_eq!(after(&[lost, lost, lost, lost]), failed("lost: why"));
         assert_eq!(after(&[lost, transient, lost, transient]), Next::Attempt);
         assert_eq!(after(&[transient, transient, lost, transient]), failed("transient: why"));
         assert_eq!(after(&[(Kind::Failed, None)]), failed("failed: why"));
         assert_eq!(after(&[(Kind::Walltime, None)]), failed("walltime: why"));
+    }
+
+    #[test]
+    fn preempted_jobs_and_failed_nodes_cost_nothing_but_attempts() {
+        let preempted = (Kind::Infrastructure, None);
+        assert_eq!(after(&[preempted; 34]), Next::Attempt);
+        assert_eq!(after(&[preempted; 35]), failed("infrastructure: why"));
+        let lost = (Kind::Lost, None);
+        assert_eq!(
+            after(&[preempted, preempted, preempted, preempted, lost, lost, preempted, lost]),
+            Next::Attempt
+        );
+        assert_eq!(after(&[(Kind::Cancelled, None)]), failed("cancelled: why"));
+        for kind in
+            [Kind::Failed, Kind::Timeout, Kind::Walltime, Kind::Memory, Kind::Invalid, Kind::Transient]
+        {
+            assert!(speaks_of_evaluation(kind), "{kind:?}");
+        }
+        for kind in [Kind::Cancelled, Kind::Lost, Kind::Infrastructure] {
+            assert!(!speaks_of_evaluation(kind), "{kind:?}");
+        }
     }
 
     #[test]

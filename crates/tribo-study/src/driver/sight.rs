@@ -3,7 +3,21 @@
 //! A scheduler gives negative evidence only, and may be wrong for a while: lists come back empty after a restart of the
 //! controller, a finished job's answer takes a minute to cross a network file system. So an attempt is given up only when
 //! two successful polls, a time of grace apart, went without it and none in between saw it; and a job that is reported as
-//! ended still has that time for its answer to arrive. Pure functions of times; nothing here touches a file or a scheduler.
+//! ended still has that time for its answer to arrive.
+//!
+//! A job may also be told to stop by somebody who is not the study, and answer just that. Only the scheduler knows what
+//! follows, so it is looked at soon and often:
+//! - waiting in the queue again: the stop is forgotten, the job runs once more under the same name and answers then;
+//! - over: what the scheduler tells of it counts at once, since the answer is here; if it tells of a good end, then it did
+//!   not stop the job, and somebody did by hand, unless a later run of the job answers in time;
+//! - held in the queue: it may never run again, so the attempt is over and the job not wanted any more;
+//! - running: proves nothing, for a job that was told to stop is shown like that for a while, and so is one that runs again;
+//! - not there: it is missed like any other job, and lost if it stays away.
+//!
+//! What was seen before the stop says nothing about what followed it. The answer stays in the spool until one of these is
+//! certain, so the next driver finds it there and comes to the same end.
+//!
+//! Pure functions of times; nothing here touches a file or a scheduler.
 
 use crate::job::Kind;
 use crate::runner::{Ending, Patience, State};
@@ -23,8 +37,20 @@ pub struct Sight {
     missing: Option<(f64, f64, u32)>,
     /// Since when it has been held, and whether that was reported.
     held: Option<(f64, bool)>,
+    /// The stop it told of, and that nobody has explained yet.
+    stop: Option<Stop>,
     /// Why its end was asked for.
     pub cancelled: Option<String>,
+}
+
+/// A job was told to stop, and not by the study.
+#[derive(Debug, Clone, PartialEq)]
+struct Stop {
+    since: f64,
+    /// Which run of the job.
+    incarnation: u32,
+    /// In the job's words.
+    reason: String,
 }
 
 /// What should be done about an attempt.
@@ -36,15 +62,61 @@ pub enum Judgement {
     Revoke,
     /// It is over without an answer.
     Over(Ending),
+    /// It is over, and a job of it is left in the queue.
+    Unwanted(Ending),
 }
 
 /// A job held this long is reported.
 const HELD_REPORTED: f64 = 3_600.0;
+/// Seconds from a stop to the first look at the queue, between looks, and until looks become as rare as usual.
+const STOP_LOOKS: (f64, f64, f64) = (2.0, 5.0, 60.0);
 
 impl Sight {
     /// An attempt that was acknowledged (`known`), or may not have been, at this time.
     pub fn new(since: f64, known: bool) -> Sight {
-        Sight { since, known, state: None, ended: None, missing: None, held: None, cancelled: None }
+        Sight {
+            since,
+            known,
+            state: None,
+            ended: None,
+            missing: None,
+            held: None,
+            stop: None,
+            cancelled: None,
+        }
+    }
+
+    /// The job says that it was told to stop: what was seen before is of no use any more. Of two runs of the job the later
+    /// one counts; true if that is this one.
+    pub fn told_to_stop(&mut self, now: f64, incarnation: u32, reason: &str) -> bool {
+        if self.stop.as_ref().is_some_and(|stop| stop.incarnation > incarnation) {
+            return false;
+        }
+        (self.state, self.ended, self.missing, self.held) = (None, None, None, None);
+        self.stop = Some(Stop { since: now, incarnation, reason: reason.to_owned() });
+        self.known = true;
+        true
+    }
+
+    /// The run of the job that told of a stop which nobody has explained yet.
+    pub fn stopped(&self) -> Option<u32> {
+        self.stop.as_ref().map(|stop| stop.incarnation)
+    }
+
+    /// Whether something waits for the next look at the queue.
+    pub fn is_awaited(&self) -> bool {
+        !self.known || self.stop.is_some()
+    }
+
+    /// When the queue is to be looked at for its sake, at the latest.
+    pub fn look_by(&self, now: f64, patience: &Patience) -> f64 {
+        let (first, next, often) = STOP_LOOKS;
+        match &self.stop {
+            None => f64::INFINITY,
+            Some(stop) if now - stop.since < first => stop.since + first,
+            Some(stop) if now - stop.since < often => now + next.min(patience.poll_min),
+            Some(_) => now + patience.poll_min,
+        }
     }
 
     /// Whether the scheduler acknowledged it or it was seen there.
@@ -67,6 +139,9 @@ impl Sight {
                 self.ended = Some((since, ending.clone()));
             }
             _ => self.ended = None,
+        }
+        if matches!(state, State::Queued(_)) {
+            self.stop = None;
         }
         self.held = match &state {
             State::Held(_) => Some(self.held.unwrap_or((now, false))),
@@ -98,12 +173,25 @@ impl Sight {
 
     /// What to do now.
     pub fn judge(&self, now: f64, patience: &Patience) -> Judgement {
+        if let (Some(_), Some(State::Held(reason))) = (&self.stop, &self.state) {
+            let reason = format!("told to stop, and held in the queue: {reason}");
+            return Judgement::Unwanted(Ending { kind: Kind::Infrastructure, reason, host: None });
+        }
         if let Some((since, ending)) = &self.ended {
+            if self.stop.is_some() && ending.kind != Kind::Ok {
+                // A job that says it was stopped ends well: what failed is a later run that could not begin.
+                let lost = matches!(ending.kind, Kind::Failed | Kind::Unstarted);
+                let kind = if lost { Kind::Lost } else { ending.kind };
+                return Judgement::Over(Ending { kind, ..ending.clone() });
+            }
             if now - since < patience.lost {
                 return Judgement::Watch;
             }
             let mut ending = ending.clone();
-            if ending.kind == Kind::Ok {
+            if let (Kind::Ok, Some(stop)) = (ending.kind, &self.stop) {
+                ending.kind = Kind::Cancelled;
+                ending.reason = format!("{}, and not by the scheduler ({})", stop.reason, ending.reason);
+            } else if ending.kind == Kind::Ok {
                 ending.kind = Kind::Lost;
                 ending.reason = format!("the job ended without an answer ({})", ending.reason);
             }
@@ -115,7 +203,10 @@ impl Sight {
             return if due { Judgement::Revoke } else { Judgement::Watch };
         }
         if polls >= 2 && last - since >= patience.lost {
-            let reason = "the job vanished from the queue and left no answer".to_owned();
+            let reason = match &self.stop {
+                Some(stop) => format!("{}, and the scheduler no longer knows why", stop.reason),
+                None => "the job vanished from the queue and left no answer".to_owned(),
+            };
             return Judgement::Over(Ending { kind: Kind::Lost, reason, host: None });
         }
         Judgement::Watch
@@ -178,6 +269,98 @@ mod tests {
         sight.seen(50.0, ended(Kind::Infrastructure));
         sight.seen(80.0, State::Queued(Some("requeued".into())));
         assert_eq!(sight.judge(1e5, &PATIENCE), Judgement::Watch);
+    }
+
+    fn stopped() -> Sight {
+        let mut sight = Sight::new(0.0, true);
+        sight.seen(50.0, State::Running);
+        assert!(sight.told_to_stop(100.0, 0, "told to stop by SIGTERM"));
+        sight
+    }
+
+    #[test]
+    fn a_stop_is_explained_by_what_the_scheduler_says_of_the_end() {
+        for (told, kind) in [
+            (Kind::Infrastructure, Kind::Infrastructure),
+            (Kind::Cancelled, Kind::Cancelled),
+            (Kind::Walltime, Kind::Walltime),
+            (Kind::Memory, Kind::Memory),
+            // SLURM cannot start a requeued job: "Job credential revoked", and the job has failed.
+            (Kind::Failed, Kind::Lost),
+            (Kind::Unstarted, Kind::Lost),
+        ] {
+            let mut sight = stopped();
+            sight.seen(102.0, State::Running);
+            assert_eq!(sight.judge(1e6, &PATIENCE), Judgement::Watch, "running proves nothing");
+            sight.seen(107.0, ended(told));
+            assert!(
+                matches!(sight.judge(107.0, &PATIENCE), Judgement::Over(end) if end.kind == kind),
+                "{kind:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_stop_is_forgotten_when_the_job_waits_again() {
+        let mut sight = stopped();
+        assert_eq!((sight.stopped(), sight.is_awaited()), (Some(0), true));
+        sight.seen(102.0, State::Queued(Some("BeginTime".into())));
+        assert_eq!((sight.stopped(), sight.is_awaited()), (None, false));
+        // The second run ends like any other.
+        sight.seen(300.0, ended(Kind::Ok));
+        assert_eq!(sight.judge(301.0, &PATIENCE), Judgement::Watch);
+        assert!(matches!(sight.judge(420.0, &PATIENCE), Judgement::Over(Ending { kind: Kind::Lost, .. })));
+    }
+
+    #[test]
+    fn a_stop_that_the_scheduler_did_not_order_was_somebody_s_unless_a_later_run_answers() {
+        let mut sight = stopped();
+        sight.seen(102.0, ended(Kind::Ok));
+        assert_eq!(sight.judge(221.0, &PATIENCE), Judgement::Watch);
+        assert!(matches!(
+            sight.judge(222.0, &PATIENCE),
+            Judgement::Over(Ending { kind: Kind::Cancelled, .. })
+        ));
+    }
+
+    #[test]
+    fn a_stop_and_a_hold_are_no_way_to_get_a_value() {
+        let mut sight = Sight::new(0.0, true);
+        sight.seen(50.0, State::Held("JobHeldUser".into()));
+        assert!(sight.told_to_stop(100.0, 0, "SIGTERM"));
+        assert_eq!(sight.judge(100.0, &PATIENCE), Judgement::Watch, "held before it ran");
+        sight.seen(102.0, State::Held("job requeued in held state".into()));
+        assert!(matches!(
+            sight.judge(102.0, &PATIENCE),
+            Judgement::Unwanted(Ending { kind: Kind::Infrastructure, .. })
+        ));
+    }
+
+    #[test]
+    fn a_stop_that_nobody_can_explain_is_a_loss() {
+        let mut sight = stopped();
+        sight.missed(102.0);
+        sight.missed(107.0);
+        assert_eq!(sight.judge(200.0, &PATIENCE), Judgement::Watch);
+        sight.missed(222.0);
+        assert!(matches!(sight.judge(222.0, &PATIENCE), Judgement::Over(Ending { kind: Kind::Lost, .. })));
+    }
+
+    #[test]
+    fn after_a_stop_the_queue_is_looked_at_often_for_a_minute() {
+        let sight = stopped();
+        let looks: Vec<f64> =
+            [100.0, 101.9, 102.0, 130.0, 161.0].map(|now| sight.look_by(now, &PATIENCE)).into();
+        assert_eq!(looks, [102.0, 102.0, 107.0, 135.0, 191.0]);
+        assert_eq!(Sight::new(0.0, true).look_by(5.0, &PATIENCE), f64::INFINITY);
+    }
+
+    #[test]
+    fn of_two_stops_the_later_run_s_counts() {
+        let mut sight = stopped();
+        assert!(sight.told_to_stop(130.0, 2, "SIGTERM"));
+        assert!(!sight.told_to_stop(131.0, 1, "SIGTERM"));
+        assert_eq!(sight.stopped(), Some(2));
     }
 
     #[test]

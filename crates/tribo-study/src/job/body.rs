@@ -136,7 +136,8 @@ impl Job {
         let last = Started::read(&self.dir).map_or(0, |started| started.incarnation);
         self.incarnation = self.by.restarts().max(last + 1);
         // The scheduler stopped the last incarnation and restarts it: the stop is not the end.
-        let stands = |answer: &Answer| !matches!(answer.kind, Kind::Cancelled | Kind::Walltime);
+        let stands =
+            |answer: &Answer| !matches!(answer.kind, Kind::Cancelled | Kind::Stopped | Kind::Walltime);
         if let Some(answer) = Answer::read(&self.dir).filter(stands) {
             let published = publish::publish_again(&self.dir, &self.spool, &answer);
             return published.map(|()| true).map_err(Error::io("cannot publish the answer of", &self.dir));
@@ -224,6 +225,7 @@ impl Job {
             timeout: spec.evaluation.timeout,
             walltime: after_begin(spec.wall()),
             near_walltime: after_begin(near),
+            scheduled: !self.by.job.starts_with("local:"),
         }
     }
 

@@ -190,7 +190,16 @@ impl Answer {
     pub fn read(dir: &Path) -> Option<Answer> {
         serde_json::from_slice(&std::fs::read(dir.join(ANSWER_FILE)).ok()?).ok()
     }
+
+    /// Whether the job was told to stop by somebody who did not leave a reason. Jobs of version 0.1.0 called it cancelled,
+    /// whoever it was.
+    pub fn is_stop(&self) -> bool {
+        self.kind == Kind::Stopped || (self.kind == Kind::Cancelled && self.reason.starts_with(TOLD_TO_STOP))
+    }
 }
+
+/// How the reason of a job begins that was told to stop by a signal.
+const TOLD_TO_STOP: &str = "the job was told to stop by ";
 
 /// What can come of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -214,8 +223,11 @@ pub enum Kind {
     Invalid,
     /// It could not be started: missing program, deck with unknown names, full disk.
     Unstarted,
-    /// Someone cancelled it.
+    /// Someone cancelled it: the study, or a person.
     Cancelled,
+    /// It was told to stop, and not by the study: preempted, requeued, cancelled by a person. The scheduler knows which, so
+    /// the driver asks it; this never stands in a journal.
+    Stopped,
     /// The job found its attempt claimed by another, and did nothing.
     Duplicate,
     /// The job vanished without an answer. Never written by a job.
@@ -238,6 +250,7 @@ impl Kind {
             Kind::Invalid => "invalid",
             Kind::Unstarted => "unstarted",
             Kind::Cancelled => "cancelled",
+            Kind::Stopped => "stopped",
             Kind::Duplicate => "duplicate",
             Kind::Lost => "lost",
             Kind::Infrastructure => "infrastructure",

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) enum Request {
     /// SIGUSR1, which we ask SLURM to send ahead of the time limit, or SIGXCPU.
     NearLimit(&'static str),
-    /// SIGTERM or SIGINT: a cancelled or preempted job, or the end of its time limit.
+    /// SIGTERM or SIGINT: a cancelled, preempted or requeued job, a failing node, or the end of the time limit.
     Stop(&'static str),
 }
 

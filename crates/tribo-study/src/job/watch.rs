@@ -20,7 +20,7 @@
 use super::capture::Capture;
 use super::heartbeat::Heartbeat;
 use super::signals::{Request, Signals};
-use super::{CANCEL_FILE, Kind, proc};
+use super::{CANCEL_FILE, Kind, TOLD_TO_STOP, proc};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, wait};
 use std::collections::BTreeSet;
@@ -40,6 +40,9 @@ const GRACE_OF_LEFTOVERS: Duration = Duration::from_secs(1);
 const SWEEP: Duration = Duration::from_secs(5);
 /// How long our own signal is waited for when the command was ended by one.
 const TOLD_TOGETHER: Duration = Duration::from_millis(500);
+/// The same under a scheduler when the command ended in another way: a script whose program was killed may go on to print
+/// what it takes for a result, before its own signal comes.
+const TOLD_AFTER: Duration = Duration::from_millis(100);
 /// How long output is read after the end, if somebody keeps writing.
 const DRAIN: Duration = Duration::from_secs(1);
 /// Between two looks for the file that asks for a stop, and between two samples of memory in the long run.
@@ -58,6 +61,8 @@ pub(super) struct Limits<'a> {
     pub(super) walltime: Option<Instant>,
     /// From then on SIGTERM is taken for the scheduler's limit.
     pub(super) near_walltime: Option<Instant>,
+    /// Whether a scheduler runs this job, and signals all its processes when it stops it.
+    pub(super) scheduled: bool,
 }
 
 /// Why a command was stopped.
@@ -76,14 +81,12 @@ impl Limits<'_> {
             Some(Request::NearLimit(name)) => {
                 return stop(Kind::Walltime, format!("{name} said that the scheduler's time limit is near"));
             }
-            Some(Request::Stop(name)) if past(self.near_walltime) => {
-                return stop(Kind::Walltime, format!("{name} came at the scheduler's time limit"));
-            }
+            // What the study asked for needs no other reason.
             Some(Request::Stop(name)) => {
-                return stop(
-                    Kind::Cancelled,
-                    format!("the job was told to stop by {name}: cancelled or preempted"),
-                );
+                return self.cancelled().or_else(|| match past(self.near_walltime) {
+                    true => stop(Kind::Walltime, format!("{name} came at the scheduler's time limit")),
+                    false => stop(Kind::Stopped, format!("{TOLD_TO_STOP}{name}")),
+                });
             }
             None => {}
         }
@@ -212,7 +215,12 @@ impl<'a> Running<'a> {
         // How a shell reports that of its own command.
         let by_relay = status.exit_status().is_some_and(|code| told(code - 128));
         if !by_signal && !by_relay {
-            return None;
+            if !self.limits.scheduled {
+                return None;
+            }
+            let stopped = |running: &Self| matches!(running.limits.signals.request(), Some(Request::Stop(_)));
+            self.pump_until(TOLD_AFTER, stopped);
+            return stopped(self).then(|| self.limits.reached(Instant::now())).flatten();
         }
         self.pump_until(TOLD_TOGETHER, |running| running.limits.signals.request().is_some());
         self.limits.signals.request().and_then(|_| self.limits.reached(Instant::now()))

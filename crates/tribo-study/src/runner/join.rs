@@ -4,7 +4,7 @@
 //! the queue more than once, one job is kept: the one that runs, for it holds the claim, else the one submitted first.
 
 use super::batch::Batch;
-use super::{JobRef, Sighting, State};
+use super::{JobRef, Left, Sighting, State};
 use crate::tag::AttemptId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,8 +28,6 @@ pub(crate) struct Joined {
     pub(crate) sightings: Vec<Sighting>,
     /// Ids of active jobs that are one too many.
     pub(crate) surplus: Vec<String>,
-    /// Active jobs of the study that nobody asked for, as `id name`.
-    pub(crate) strangers: Vec<String>,
 }
 
 impl Joined {
@@ -48,9 +46,6 @@ pub(crate) fn join(batch: &mut Batch, jobs: &[JobRef], listed: Vec<Listed>) -> J
     for entry in listed {
         match batch.attempt(&entry.name, entry.index) {
             Some(id) if wanted.contains(&id) => found.entry(id).or_default().push(entry),
-            _ if batch.owns(&entry.name) && active(&entry.state) => {
-                joined.strangers.push(format!("{} {}", entry.job, entry.name));
-            }
             _ => {}
         }
     }
@@ -64,6 +59,12 @@ pub(crate) fn join(batch: &mut Batch, jobs: &[JobRef], listed: Vec<Listed>) -> J
         joined.surplus.extend(entries.filter(|entry| active(&entry.state)).map(|entry| entry.job));
     }
     joined
+}
+
+/// Those jobs of a listing that are queued or running.
+pub(crate) fn left(listed: Vec<Listed>) -> Vec<Left> {
+    let listed = listed.into_iter().filter(|entry| active(&entry.state));
+    listed.map(|Listed { job, name, .. }| Left { job, name }).collect()
 }
 
 fn active(state: &State) -> bool {

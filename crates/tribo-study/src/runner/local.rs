@@ -9,7 +9,7 @@
 
 use super::process::Process;
 use super::{Attempt, Ending, JobRef, Patience, Runner, Sighting, State, Submission, Unreachable};
-use crate::job::{CANCEL_FILE, CLAIM_FILE, Kind};
+use crate::job::{CLAIM_FILE, Kind};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -124,9 +124,9 @@ impl Runner for Local {
     }
 
     fn cancel(&mut self, jobs: &[JobRef]) -> Result<(), Unreachable> {
+        // A job that has not come far enough to be seen finds the file; one that runs gets the signal too.
+        super::leave_word(jobs);
         for job in jobs {
-            // A job that has not come far enough to be seen finds the file; one that runs gets the signal too.
-            let _ = File::create(job.dir.join(CANCEL_FILE));
             let running =
                 process(job).filter(Process::alive).and_then(|process| i32::try_from(process.pid).ok());
             if let Some(pid) = running.and_then(Pid::from_raw) {

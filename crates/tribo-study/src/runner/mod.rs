@@ -15,8 +15,9 @@ pub mod simulated;
 pub mod slurm;
 
 use crate::config::On;
-use crate::job::Kind;
+use crate::job::{CANCEL_FILE, Kind};
 use crate::tag::{AttemptId, Tag};
+use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -96,8 +97,25 @@ pub struct Ending {
     pub kind: Kind,
     /// In the scheduler's words.
     pub reason: String,
-    /// The host it ran on, if known.
+    /// The host it ran on, if known. A preempted job names none: its host did nothing wrong.
     pub host: Option<String>,
+}
+
+/// Leaves word in the folders of jobs that the study wants them to end: a job that gets a signal finds it there, one that
+/// has not begun does not begin. A folder that is gone, or cannot be written, is that of a job that has only the signal.
+pub(crate) fn leave_word(jobs: &[JobRef]) {
+    for job in jobs {
+        let _ = File::create(job.dir.join(CANCEL_FILE));
+    }
+}
+
+/// A job of the study in a scheduler's queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The scheduler's id.
+    pub job: String,
+    /// Its name.
+    pub name: String,
 }
 
 /// The runner could not be asked. Nothing may be concluded.
@@ -121,7 +139,7 @@ pub trait Runner {
     /// Looks at all these jobs at once. A job that is not in the answer was not found, which proves nothing by itself.
     fn poll(&mut self, jobs: &[JobRef]) -> Result<Vec<Sighting>, Unreachable>;
 
-    /// Asks for an end of these jobs.
+    /// Asks for an end of these jobs, and lets them know that it was the study who asked.
     fn cancel(&mut self, jobs: &[JobRef]) -> Result<(), Unreachable>;
 
     /// How patient to be with this runner.
@@ -138,10 +156,16 @@ pub trait Runner {
         Ok(())
     }
 
-    /// Active jobs that the last poll found under this study's names although it was not asked about them, as `id name`.
-    /// A job whose answer was just taken in may be among them until the scheduler has closed it.
-    fn strangers(&self) -> Vec<String> {
-        Vec::new()
+    /// Jobs of this study that are queued or running, whatever the driver believes of them. A job whose answer was just taken
+    /// in may be among them until the scheduler has closed it. `suspects` are attempts that may still have a job, for a
+    /// scheduler that is asked by ids.
+    fn left(&mut self, _suspects: &[JobRef]) -> Result<Vec<Left>, Unreachable> {
+        Ok(Vec::new())
+    }
+
+    /// Asks for an end of such jobs.
+    fn remove(&mut self, _left: &[Left]) -> Result<(), Unreachable> {
+        Ok(())
     }
 
     /// How many scheduler commands were run so far.

@@ -234,12 +234,11 @@ fn fault_36_a_driver_that_was_taken_over_stops() {
 #[test]
 fn fault_42_a_scheduler_that_is_down_for_an_hour_is_waited_for() {
     let mut world = World::new(8, 2);
-    world.cluster.borrow_mut().submits.extend([Submit::Accept, Submit::Accept]);
-    world.cluster.borrow_mut().submits.extend([Submit::Unavailable; 24]);
+    world.cluster.borrow_mut().outage = Some((50.0, 3_650.0));
     let notices = run(&mut world, 8);
     all_measured(&world);
-    assert!(world.cluster.borrow().now.get() > 1_000.0);
-    assert_eq!(warnings(&notices).len(), 1, "{:?}", warnings(&notices));
+    assert!(world.cluster.borrow().n_refused <= 2 * 365, "six calls a minute");
+    assert_eq!(warnings(&notices).len(), 2, "one of the queue, one of submissions: {:?}", warnings(&notices));
 }
 
 #[test]

@@ -3,4 +3,6 @@
 mod faults;
 mod kill;
 mod ordinary;
+mod outages;
+mod stops;
 mod world;

@@ -1,6 +1,6 @@
 //! A study without accidents, and its ends.
 
-use crate::world::{World, bo, first, warnings};
+use crate::world::{Fate, Submit, World, bo, first, warnings};
 use std::cell::Cell;
 use std::time::Duration;
 use tribo_study::driver::notice::{Finish, Notice};
@@ -161,4 +161,54 @@ fn invalid_and_infeasible_answers_are_told_apart() {
     assert_eq!(verdict(1), Verdict::Infeasible);
     assert!(matches!(verdict(2), Verdict::Failed { reason } if reason.starts_with("failed: ")));
     assert!(matches!(verdict(3), Verdict::Failed { reason } if reason.starts_with("timeout: ")));
+}
+
+/// A study of three trials whose first job was given up, and is in the queue when the others are done.
+fn with_a_job_left() -> World {
+    let world = World::new(3, 1);
+    let mut cluster = world.cluster.borrow_mut();
+    cluster.submits.extend([Submit::AmbiguousTaken]);
+    cluster.fates.insert(first(0), Fate::Waits("JobHeldAdmin"));
+    cluster.empty_polls = 4;
+    drop(cluster);
+    world
+}
+
+#[test]
+fn nothing_of_a_study_is_left_in_the_queue() {
+    let mut world = with_a_job_left();
+    let (finish, notices) = world.drive();
+    assert_eq!(finish.unwrap(), Finish::Evaluations);
+    assert_eq!(world.cluster.borrow().active(), 0);
+    assert!(warnings(&notices).iter().all(|text| !text.contains("queue")), "{:?}", warnings(&notices));
+    // With nothing there, one look is enough.
+    let mut world = World::new(3, 1);
+    world.drive().0.unwrap();
+    assert_eq!(world.cluster.borrow().n_last_looks, 1);
+}
+
+#[test]
+fn what_would_not_leave_the_queue_is_named() {
+    let mut world = with_a_job_left();
+    world.cluster.borrow_mut().stubborn = true;
+    let (finish, notices) = world.drive();
+    assert_eq!(finish.unwrap(), Finish::Evaluations);
+    let named = "1 job of this study would not leave the queue: 1 (s";
+    assert!(warnings(&notices).iter().any(|text| text.starts_with(named)), "{:?}", warnings(&notices));
+    assert!(world.cluster.borrow().n_last_looks < 12);
+    // A driver that only detaches leaves its jobs alone.
+    let mut world = World::new(9, 3);
+    let (finish, _) = world.drive_until(&After(Cell::new(20), Interrupt::Stop), usize::MAX);
+    assert!(matches!(finish.unwrap(), Finish::Detached { .. }));
+    assert_eq!(world.cluster.borrow().n_last_looks, 0);
+}
+
+#[test]
+fn a_queue_that_cannot_be_seen_at_the_end_is_said_to_be_so() {
+    let mut world = World::new(3, 1);
+    world.cluster.borrow_mut().outage = Some((299.0, 1e6));
+    let (finish, notices) = world.drive();
+    assert_eq!(finish.unwrap(), Finish::Evaluations);
+    assert!(warnings(&notices).iter().any(|text| text.contains("may be left in the queue")));
+    assert!(world.cluster.borrow().now.get() < 360.0);
 }

@@ -18,7 +18,7 @@ use tribo_study::driver::notice::{Finish, Notice, Observer};
 use tribo_study::driver::{Driver, Interrupt, Interrupts, Parts};
 use tribo_study::job::{Answer, JOB_VERSION, Kind, Spec};
 use tribo_study::runner::{
-    Attempt, Ending, JobRef, Patience, Runner, Sighting, State, Submission, Unreachable,
+    Attempt, Ending, JobRef, Left, Patience, Runner, Sighting, State, Submission, Unreachable,
 };
 use tribo_study::store::ledger::Ledger;
 use tribo_study::store::memory::Memory;
@@ -53,6 +53,23 @@ pub(crate) enum Fate {
     AnswersLate(f64),
     /// It is never started.
     Waits(&'static str),
+    /// It is told to stop before it is done, and answers so; then this.
+    Stopped(Then),
+    /// Told to stop, and still shown as running until its time to end is over.
+    Closing(Then),
+}
+
+/// What the scheduler makes of a job that it told to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// It is over, with this account.
+    Ended(Kind, &'static str),
+    /// It waits in the queue and runs again, to a good end.
+    Requeued,
+    /// It waits in the queue and may not run.
+    Held,
+    /// Nobody knows it any more.
+    Forgotten,
 }
 
 #[derive(Debug, Clone)]
@@ -65,6 +82,7 @@ struct Job {
     state: Option<State>,
     running: bool,
     fate: Option<Fate>,
+    incarnation: u32,
 }
 
 #[derive(Default)]
@@ -87,7 +105,29 @@ pub(crate) struct Cluster {
     /// How often each attempt's command ran.
     pub(crate) runs: BTreeMap<AttemptId, usize>,
     pub(crate) n_polls: usize,
+    /// Looks for what is left when a study is over.
+    pub(crate) n_last_looks: usize,
     pub(crate) n_submissions: usize,
+    /// When jobs were taken.
+    pub(crate) taken: Vec<f64>,
+    /// How often the scheduler said no, or nothing.
+    pub(crate) n_refused: usize,
+    /// From when to when the scheduler does not answer.
+    pub(crate) outage: Option<(f64, f64)>,
+    /// Jobs that may be in the queue.
+    pub(crate) limit: Option<usize>,
+    /// Seconds for which a job that has ended still counts.
+    pub(crate) closes_after: f64,
+    /// From then on there is no limit; 0 for never.
+    pub(crate) unlimited_from: f64,
+    /// Seconds for which a job that was told to stop is shown as running.
+    pub(crate) kill_wait: f64,
+    /// Jobs are of version 0.1.0, which called every stop cancelled.
+    pub(crate) old_jobs: bool,
+    /// Jobs that do not end when they are cancelled.
+    pub(crate) stubborn: bool,
+    /// Hosts that submissions were to avoid.
+    pub(crate) avoided: BTreeSet<String>,
     pub(crate) cancelled: BTreeSet<AttemptId>,
     /// Most jobs running at once.
     pub(crate) busiest: usize,
@@ -113,7 +153,7 @@ impl Cluster {
             version: JOB_VERSION,
             id: job.id,
             tag: job.tag.clone(),
-            incarnation: 0,
+            incarnation: job.incarnation,
             params_digest: spec.params_digest,
             kind,
             value,
@@ -187,6 +227,33 @@ impl Cluster {
                 ended(Kind::Ok, "COMPLETED")
             }
             Some(Fate::Ended(kind, reason)) => ended(kind, reason),
+            Some(Fate::Stopped(then)) => {
+                let (kind, reason) = match self.old_jobs {
+                    true => (Kind::Cancelled, "the job was told to stop by SIGTERM: cancelled or preempted"),
+                    false => (Kind::Stopped, "the job was told to stop by SIGTERM"),
+                };
+                let reason = format!("{reason} (after 100.0 s)");
+                self.memory().push_answer(Answer { reason, ..self.answer(job, kind) });
+                (self.jobs[index].ends, self.jobs[index].fate) =
+                    (now + self.kill_wait, Some(Fate::Closing(then)));
+                return;
+            }
+            Some(Fate::Closing(Then::Ended(kind, reason))) => ended(kind, reason),
+            Some(Fate::Closing(then)) => {
+                let starts = now + REQUEUE_DELAY;
+                let again = Job {
+                    number: if then == Then::Forgotten { 0 } else { job.number },
+                    state: (then == Then::Forgotten).then(|| ended(Kind::Lost, "gone")),
+                    starts,
+                    ends: starts + self.duration,
+                    running: false,
+                    fate: (then == Then::Held).then_some(Fate::Waits("job requeued in held state")),
+                    incarnation: job.incarnation + 1,
+                    ..job.clone()
+                };
+                self.jobs[index] = again;
+                return;
+            }
             Some(Fate::Vanishes | Fate::Waits(_)) => {
                 self.jobs[index].state = Some(ended(Kind::Lost, "gone"));
                 self.jobs.remove(index);
@@ -211,14 +278,42 @@ impl Cluster {
             state: None,
             running: false,
             fate: self.fates.get(&attempt.id).cloned(),
+            incarnation: 0,
         };
         self.jobs.push(job);
+        self.taken.push(self.now.get());
         number
+    }
+
+    /// Jobs in the queue, waiting or running.
+    pub(crate) fn active(&self) -> usize {
+        self.jobs.iter().filter(|job| job.state.is_none()).count()
+    }
+
+    /// Jobs that count for the limit: those in the queue and those that have just ended.
+    fn counted(&self) -> usize {
+        let recent = |job: &&Job| job.state.is_none() || job.ends + self.closes_after > self.now.get();
+        self.jobs.iter().filter(recent).count()
+    }
+
+    fn is_down(&self) -> bool {
+        self.outage.is_some_and(|(from, to)| (from..to).contains(&self.now.get()))
+    }
+
+    fn reach(&self) -> std::result::Result<(), Unreachable> {
+        match self.is_down() {
+            true => Err(Unreachable { scheduler: "slurm", reason: "down".to_owned() }),
+            false => Ok(()),
+        }
     }
 }
 
+/// SLURM starts a requeued job again after two minutes at the earliest.
+const REQUEUE_DELAY: f64 = 120.0;
+
 fn ended(kind: Kind, reason: &str) -> State {
-    State::Ended(Ending { kind, reason: reason.to_owned(), host: Some("node1".to_owned()) })
+    let host = (reason != "PREEMPTED").then(|| "node1".to_owned());
+    State::Ended(Ending { kind, reason: reason.to_owned(), host })
 }
 
 /// The cluster as a runner.
@@ -233,7 +328,16 @@ impl Runner for Remote {
         let mut cluster = self.0.borrow_mut();
         let submit = |attempt: &Attempt| {
             cluster.n_submissions += 1;
-            match cluster.submits.pop_front().unwrap_or(Submit::Accept) {
+            cluster.avoided.extend(attempt.avoid.iter().cloned());
+            let limited = cluster.unlimited_from == 0.0 || cluster.now.get() < cluster.unlimited_from;
+            let full = limited && cluster.limit.is_some_and(|limit| cluster.counted() >= limit);
+            let next = match (cluster.is_down(), full) {
+                (true, _) => Submit::Unavailable,
+                (_, true) => Submit::Limit,
+                _ => cluster.submits.pop_front().unwrap_or(Submit::Accept),
+            };
+            cluster.n_refused += usize::from(matches!(next, Submit::Limit | Submit::Unavailable));
+            match next {
                 Submit::Accept => Submission::Accepted(cluster.take(attempt).to_string()),
                 Submit::AmbiguousTaken => {
                     cluster.take(attempt);
@@ -251,6 +355,7 @@ impl Runner for Remote {
     fn poll(&mut self, jobs: &[JobRef]) -> std::result::Result<Vec<Sighting>, Unreachable> {
         let mut cluster = self.0.borrow_mut();
         cluster.n_polls += 1;
+        cluster.reach()?;
         if cluster.failing_polls > 0 {
             cluster.failing_polls -= 1;
             return Err(Unreachable { scheduler: "slurm", reason: "down".to_owned() });
@@ -274,8 +379,12 @@ impl Runner for Remote {
 
     fn cancel(&mut self, jobs: &[JobRef]) -> std::result::Result<(), Unreachable> {
         let mut cluster = self.0.borrow_mut();
+        cluster.reach()?;
         for job in jobs {
             cluster.cancelled.insert(job.id);
+            if cluster.stubborn {
+                continue;
+            }
             let now = cluster.now.get();
             let running = |other: &Job| other.id == job.id && other.state.is_none();
             let Some(index) = cluster.jobs.iter().position(running) else { continue };
@@ -285,6 +394,25 @@ impl Runner for Remote {
                 cluster.late.push((now + 1.0, answer));
             }
             cluster.jobs[index].state = Some(ended(Kind::Cancelled, "CANCELLED"));
+        }
+        Ok(())
+    }
+
+    fn left(&mut self, _: &[JobRef]) -> std::result::Result<Vec<Left>, Unreachable> {
+        let mut cluster = self.0.borrow_mut();
+        cluster.n_last_looks += 1;
+        cluster.reach()?;
+        let active = cluster.jobs.iter().filter(|job| job.state.is_none());
+        Ok(active.map(|job| Left { job: job.number.to_string(), name: job.tag.to_string() }).collect())
+    }
+
+    fn remove(&mut self, left: &[Left]) -> std::result::Result<(), Unreachable> {
+        let mut cluster = self.0.borrow_mut();
+        cluster.reach()?;
+        let stubborn = cluster.stubborn;
+        let wanted = |job: &&mut Job| left.iter().any(|left| left.job == job.number.to_string());
+        for job in cluster.jobs.iter_mut().filter(wanted).filter(|_| !stubborn) {
+            job.state = Some(ended(Kind::Cancelled, "CANCELLED"));
         }
         Ok(())
     }
@@ -572,6 +700,12 @@ impl Runner for Mortal<Remote> {
             true => self.0.cancel(jobs),
             false => Err(Unreachable { scheduler: "slurm", reason: "killed".to_owned() }),
         }
+    }
+    fn left(&mut self, suspects: &[JobRef]) -> std::result::Result<Vec<Left>, Unreachable> {
+        self.0.left(suspects)
+    }
+    fn remove(&mut self, left: &[Left]) -> std::result::Result<(), Unreachable> {
+        self.0.remove(left)
     }
     fn patience(&self) -> Patience {
         self.0.patience()

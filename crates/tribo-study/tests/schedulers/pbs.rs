@@ -211,6 +211,51 @@ fn row_45_an_element_that_the_server_reruns_stays_one_job() {
 }
 
 #[test]
+fn rows_16_and_21_a_job_told_to_stop_by_the_server_or_by_a_person() {
+    let cluster = Cluster::with(json!({ "run": true }));
+    let attempts = cluster.study.attempts(0..4);
+    let mut runner = cluster.pbs();
+    runner.submit(&attempts);
+    let jobs: Vec<JobRef> =
+        attempts.iter().zip(0..).map(|(a, k)| reference(a, Some(&format!("1[{k}].fake")))).collect();
+    eventually("all run", || attempts.iter().all(|attempt| attempt.dir.join("started.json").exists()));
+    // qrerun: SIGTERM, waiting, and running again under the same id.
+    cluster.tell(&["stop", "1_1", "PENDING", ""]);
+    eventually("it waits again", || state_of(&mut runner, &jobs[1]) == Some(State::Queued(None)));
+    cluster.tell(&["set", "1_1", "start=true"]);
+    eventually("it ran again", || matches!(state_of(&mut runner, &jobs[1]), Some(State::Ended(_))));
+    assert_eq!(cluster.jobs().len(), 4);
+    // qdel by a person: the job answers and ends well, but the server knows.
+    cluster.tell(&["stop", "1_2", "CANCELLED", "Job run at now on (n1) and terminated"]);
+    eventually("it ends", || matches!(state_of(&mut runner, &jobs[2]), Some(State::Ended(_))));
+    assert_eq!(ending(&mut runner, &jobs[2]).kind, Kind::Cancelled);
+    assert!(!jobs[2].dir.join("cancel").exists(), "the study did not ask");
+    // A node that failed.
+    cluster.tell(&["stop", "1_3", "NODE_FAIL", ""]);
+    cluster.tell(&["set", "1_3", "exit=-11"]);
+    eventually("it ends", || matches!(state_of(&mut runner, &jobs[3]), Some(State::Ended(_))));
+    cluster.tell(&["set", "1_3", "exit=-11"]);
+    assert_eq!(ending(&mut runner, &jobs[3]).kind, Kind::Infrastructure);
+    runner.cancel(&jobs[..1]).unwrap();
+    assert!(jobs[0].dir.join("cancel").exists(), "this the study asked for");
+}
+
+#[test]
+fn jobs_that_are_left_are_found_by_their_ids_and_removed() {
+    for history in [true, false] {
+        let cluster = Cluster::with(json!({ "history": history }));
+        let mut runner = cluster.pbs();
+        let jobs: Vec<JobRef> =
+            cluster.study.attempts(1..4).iter().map(|attempt| accepted(&mut runner, attempt)).collect();
+        cluster.tell(&["set", "2", "state=COMPLETED", "exit=0"]);
+        let left = runner.left(&jobs).unwrap();
+        assert_eq!(left.iter().map(|left| left.job.as_str()).collect::<Vec<_>>(), ["1.fake", "3.fake"]);
+        runner.remove(&left).unwrap();
+        assert_eq!(runner.left(&jobs).unwrap(), []);
+    }
+}
+
+#[test]
 fn without_pbs_the_message_names_the_program() {
     let cluster = Cluster::new();
     let commands = cluster.commands().in_folder(cluster.study.folder());

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tribo_study::config;
 use tribo_study::job::Kind;
 use tribo_study::runner::slurm::Slurm;
-use tribo_study::runner::{Attempt, Ending, JobRef, Runner, State, Submission};
+use tribo_study::runner::{Attempt, Ending, JobRef, Left, Runner, State, Submission};
 
 const TIMED_OUT: &str = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation";
 
@@ -328,7 +328,7 @@ fn row_15_a_record_of_another_job_with_the_same_id_is_rejected() {
     // The same in the queue.
     cluster.tell(&["set", "1", "hidden=false", "record_only=false", "name=someone-elses", "comment="]);
     assert_eq!(sighting_of(&mut runner, &job), None);
-    assert!(runner.strangers().is_empty());
+    assert!(runner.left(&[]).unwrap().is_empty());
 }
 
 #[test]
@@ -351,21 +351,62 @@ fn rows_17_to_21_ends_are_told_apart() {
     let attempt = cluster.study.attempt(1);
     let mut runner = cluster.slurm();
     let job = accepted(&mut runner, &attempt);
-    for (row, word, kind) in [
-        (17, "PREEMPTED", Kind::Infrastructure),
-        (18, "NODE_FAIL", Kind::Infrastructure),
-        (19, "OUT_OF_MEMORY", Kind::Memory),
-        (20, "TIMEOUT", Kind::Walltime),
-        (21, "CANCELLED", Kind::Cancelled),
+    for (row, word, kind, host) in [
+        (17, "PREEMPTED", Kind::Infrastructure, None),
+        (18, "NODE_FAIL", Kind::Infrastructure, Some("n7")),
+        (19, "OUT_OF_MEMORY", Kind::Memory, Some("n7")),
+        (20, "TIMEOUT", Kind::Walltime, Some("n7")),
+        (21, "CANCELLED", Kind::Cancelled, Some("n7")),
     ] {
         cluster.tell(&["set", "1", &format!("state={word}"), "nodes=n7", "reason=None"]);
         let end = ending(&mut runner, &job);
-        assert_eq!(
-            (end.kind, end.reason.as_str(), end.host.as_deref()),
-            (kind, word, Some("n7")),
-            "row {row}"
-        );
+        assert_eq!((end.kind, end.reason.as_str(), end.host.as_deref()), (kind, word, host), "row {row}");
     }
+}
+
+/// A job that really runs, told to stop by the scheduler.
+fn stopped(cluster: &Cluster, runner: &mut dyn Runner, job: &JobRef, state: &str, reason: &str) {
+    let number = job.job.as_deref().unwrap_or_default();
+    eventually("it runs", || job.dir.join("started.json").exists());
+    assert_eq!(state_of(runner, job), Some(State::Running));
+    cluster.tell(&["stop", number, state, reason]);
+    eventually("it was told", || job.dir.join("stopped").exists());
+    assert!(!job.dir.join("cancel").exists(), "the study did not ask");
+}
+
+#[test]
+fn rows_16_to_18_a_job_told_to_stop_by_the_scheduler() {
+    for (state, reason, kind) in [
+        ("PREEMPTED", "None", Kind::Infrastructure),
+        ("NODE_FAIL", "NodeDown", Kind::Infrastructure),
+        ("CANCELLED", "None", Kind::Cancelled),
+    ] {
+        let cluster = Cluster::with(json!({ "run": true }));
+        let mut runner = cluster.slurm();
+        let job = accepted(&mut runner, &cluster.study.attempt(1));
+        stopped(&cluster, &mut runner, &job, state, reason);
+        eventually("it ends", || matches!(state_of(&mut runner, &job), Some(State::Ended(_))));
+        assert_eq!(ending(&mut runner, &job).kind, kind, "{state}");
+    }
+    let cluster = Cluster::with(json!({ "run": true }));
+    let mut runner = cluster.slurm();
+    let job = accepted(&mut runner, &cluster.study.attempt(1));
+    stopped(&cluster, &mut runner, &job, "PENDING", "BeginTime");
+    let waits = State::Queued(Some("BeginTime".into()));
+    eventually("it waits again", || state_of(&mut runner, &job) == Some(waits.clone()));
+    cluster.tell(&["set", "1", "start=true"]);
+    eventually("it ran again", || matches!(state_of(&mut runner, &job), Some(State::Ended(_))));
+    assert_eq!(cluster.jobs().len(), 1, "under the same id");
+}
+
+#[test]
+fn a_cancelled_job_knows_that_the_study_asked() {
+    let cluster = Cluster::with(json!({ "run": true }));
+    let mut runner = cluster.slurm();
+    let job = accepted(&mut runner, &cluster.study.attempt(1));
+    eventually("it runs", || job.dir.join("started.json").exists());
+    runner.cancel(std::slice::from_ref(&job)).unwrap();
+    assert!(job.dir.join("cancel").exists());
 }
 
 #[test]
@@ -425,13 +466,19 @@ fn without_slurm_the_message_names_the_program() {
 }
 
 #[test]
-fn jobs_of_the_study_that_nobody_knows_are_listed() {
+fn jobs_of_the_study_that_nobody_knows_are_found_and_removed() {
     let cluster = Cluster::new();
     let (known, forgotten) = (cluster.study.attempt(1), cluster.study.attempt(2));
     let mut runner = cluster.slurm();
     let job = accepted(&mut runner, &known);
     accepted(&mut runner, &forgotten);
     runner.poll(std::slice::from_ref(&job)).unwrap();
-    assert_eq!(runner.strangers(), [format!("2 {}", forgotten.tag)]);
-    assert!(cluster.jobs().iter().all(|(_, state)| state == "PENDING"), "they are left alone");
+    assert!(cluster.jobs().iter().all(|(_, state)| state == "PENDING"), "a poll leaves them alone");
+    cluster.tell(&["set", "1", "state=COMPLETED"]);
+    let left = runner.left(&[]).unwrap();
+    assert_eq!(left, [Left { job: "2".into(), name: forgotten.tag.to_string() }]);
+    runner.remove(&left).unwrap();
+    assert_eq!(runner.left(&[]).unwrap(), []);
+    cluster.settings(json!({ "down": true }));
+    assert!(runner.left(&[]).is_err() && runner.remove(&left).is_err());
 }

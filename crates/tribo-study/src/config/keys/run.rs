@@ -102,8 +102,7 @@ static RETRIES: Section = table(
             "infrastructure",
             RETRY,
             "3",
-            "The machine's or the scheduler's fault: lost, preempted, node failure, could not \
-             start.",
+            "The job was lost; preempted jobs and those of a failed node are tried again anyway.",
         )
         .or("3"),
         key("failed", RETRY, "1", "The command failed.").or("0"),

@@ -19,8 +19,8 @@ mod submit;
 use super::array::submit_in_groups;
 use super::batch::Batch;
 use super::command::Output;
-use super::join::{Listed, join};
-use super::{Attempt, JobRef, Patience, Runner, Sighting, Submission, Unreachable};
+use super::join::{self, Listed, join};
+use super::{Attempt, JobRef, Left, Patience, Runner, Sighting, Submission, Unreachable};
 use crate::Error;
 use crate::config;
 use crate::tag::AttemptId;
@@ -145,6 +145,7 @@ impl Runner for Pbs {
     }
 
     fn cancel(&mut self, jobs: &[JobRef]) -> Result<(), Unreachable> {
+        super::leave_word(jobs);
         let mut ids: Vec<String> = jobs.iter().filter_map(|job| job.job.clone()).collect();
         let unknown: Vec<JobRef> = jobs.iter().filter(|job| job.job.is_none()).cloned().collect();
         if !unknown.is_empty() {
@@ -153,6 +154,14 @@ impl Runner for Pbs {
             ids.extend(found.sightings.into_iter().map(|sighting| sighting.job).chain(found.surplus));
         }
         self.cancel_ids(&ids)
+    }
+
+    fn left(&mut self, suspects: &[JobRef]) -> Result<Vec<Left>, Unreachable> {
+        self.list(suspects).map(join::left)
+    }
+
+    fn remove(&mut self, left: &[Left]) -> Result<(), Unreachable> {
+        self.cancel_ids(&left.iter().map(|left| left.job.clone()).collect::<Vec<_>>())
     }
 
     fn patience(&self) -> Patience {

@@ -33,12 +33,15 @@ fn ending(job: &Job, comment: Option<&str>, claimed: bool) -> Ending {
     let status: Option<i32> = job.get("Exit_status").and_then(|status| status.parse().ok());
     let deleted =
         job.get("substate") == Some(TERMINATED) || comment.is_some_and(|c| c.contains("terminated by"));
+    let preempted = comment.is_some_and(|comment| comment.to_ascii_lowercase().contains("preempted"));
     let kind = match status {
-        Some(0) => Kind::Ok,
+        _ if preempted => Kind::Infrastructure,
+        // A job that is told to stop by qdel answers and ends well, so the exit status does not tell.
         _ if deleted => Kind::Cancelled,
+        Some(0) => Kind::Ok,
         Some(status) => of_status(status, claimed),
-        // It ended without having run.
-        None => Kind::Infrastructure,
+        // It ended without having run, and nobody says why.
+        None => Kind::Lost,
     };
     let reason = match (status, comment) {
         (Some(status), Some(comment)) => format!("Exit_status {status}: {comment}"),
@@ -47,7 +50,7 @@ fn ending(job: &Job, comment: Option<&str>, claimed: bool) -> Ending {
         (None, None) => "ended without an exit status".to_owned(),
     };
     let host = job.get("exec_host").and_then(|hosts| hosts.split(['/', '+']).next());
-    Ending { kind, reason, host: host.filter(|host| !host.is_empty()).map(str::to_owned) }
+    Ending { kind, reason, host: host.filter(|host| !host.is_empty() && !preempted).map(str::to_owned) }
 }
 
 fn of_status(status: i32, claimed: bool) -> Kind {
@@ -112,6 +115,12 @@ mod tests {
         assert_eq!(kind("Exit_status = 265; substate = 91", true), Kind::Cancelled);
         assert_eq!(kind("Exit_status = 265; substate = 93", true), Kind::Failed);
         assert_eq!(kind("substate = 91", true), Kind::Cancelled);
-        assert_eq!(kind("substate = 92", true), Kind::Infrastructure);
+        assert_eq!(kind("substate = 92", true), Kind::Lost);
+        // The job itself, told to stop by qdel, ends well.
+        assert_eq!(kind("Exit_status = 0; substate = 91", true), Kind::Cancelled);
+        assert_eq!(kind("Exit_status = 0; substate = 92", true), Kind::Ok);
+        let preempted = "Exit_status = 0; substate = 91; comment = Job preempted by 9.pbs1; exec_host = n1/0";
+        let State::Ended(ending) = seen(&format!("job_state = F; {preempted}"), true) else { panic!() };
+        assert_eq!((ending.kind, ending.host), (Kind::Infrastructure, None));
     }
 }

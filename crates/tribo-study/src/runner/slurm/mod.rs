@@ -19,8 +19,8 @@ mod submit;
 
 use super::array::submit_in_groups;
 use super::batch::Batch;
-use super::join::join;
-use super::{Attempt, JobRef, Patience, Runner, Sighting, Submission, Unreachable};
+use super::join::{self, join};
+use super::{Attempt, JobRef, Left, Patience, Runner, Sighting, Submission, Unreachable};
 use crate::Error;
 use crate::config;
 use accounting::PostMortem;
@@ -40,19 +40,12 @@ pub struct Slurm {
     /// MaxArraySize, once asked.
     largest_array: Option<usize>,
     post_mortem: PostMortem,
-    strangers: Vec<String>,
 }
 
 impl Slurm {
     /// A runner with the settings of the study file.
     pub fn new(config: config::Slurm, batch: Batch) -> Slurm {
-        Slurm {
-            config,
-            batch,
-            largest_array: None,
-            post_mortem: PostMortem::default(),
-            strangers: Vec::new(),
-        }
+        Slurm { config, batch, largest_array: None, post_mortem: PostMortem::default() }
     }
 
     /// How often each scheduler program was run.
@@ -107,7 +100,6 @@ impl Runner for Slurm {
     fn poll(&mut self, jobs: &[JobRef]) -> Result<Vec<Sighting>, Unreachable> {
         let listed = queue::list(&mut self.batch, self.config.requeue, jobs)?;
         let mut joined = join(&mut self.batch, jobs, listed);
-        self.strangers = std::mem::take(&mut joined.strangers);
         let surplus = std::mem::take(&mut joined.surplus);
         if !surplus.is_empty() {
             // If it fails now, the next poll finds them again; until then the claim keeps them apart.
@@ -122,6 +114,7 @@ impl Runner for Slurm {
     }
 
     fn cancel(&mut self, jobs: &[JobRef]) -> Result<(), Unreachable> {
+        super::leave_word(jobs);
         let mut ids: Vec<String> = jobs.iter().filter_map(|job| job.job.clone()).collect();
         let unknown: Vec<JobRef> = jobs.iter().filter(|job| job.job.is_none()).cloned().collect();
         if !unknown.is_empty() {
@@ -152,8 +145,12 @@ impl Runner for Slurm {
         }
     }
 
-    fn strangers(&self) -> Vec<String> {
-        self.strangers.clone()
+    fn left(&mut self, suspects: &[JobRef]) -> Result<Vec<Left>, Unreachable> {
+        queue::list(&mut self.batch, self.config.requeue, suspects).map(join::left)
+    }
+
+    fn remove(&mut self, left: &[Left]) -> Result<(), Unreachable> {
+        self.cancel_ids(&left.iter().map(|left| left.job.clone()).collect::<Vec<_>>())
     }
 
     fn calls(&self) -> u64 {

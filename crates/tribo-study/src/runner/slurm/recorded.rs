@@ -98,6 +98,22 @@ fn every_recorded_state_is_known() {
 }
 
 #[test]
+fn a_job_that_was_stopped_waits_again_or_is_held_or_is_over() {
+    let recordings = recordings();
+    let last = |name: &str| {
+        let (word, reason) = states(&recordings[name]).pop().unwrap();
+        state(&word, Circumstances { reason: &reason, ..Circumstances::default() })
+    };
+    for name in ["squeue-preempted-requeued", "squeue-requeued", "squeue-nodefail-requeued"] {
+        assert_eq!(last(name), State::Queued(Some("BeginTime".into())), "{name}");
+    }
+    assert_eq!(last("squeue-requeued-held"), State::Held("job requeued in held state".into()));
+    assert_eq!(last("squeue-running-again"), State::Running);
+    let known = last("squeue-preempted");
+    assert!(matches!(&known, State::Ended(end) if end.kind == Kind::Infrastructure), "{known:?}");
+}
+
+#[test]
 fn the_size_of_arrays_is_read_from_the_configuration() {
     assert_eq!(submit::max_array_size(&recordings()["scontrol-show-config"].stdout), Some(1001));
 }

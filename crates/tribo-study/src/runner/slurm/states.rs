@@ -35,7 +35,9 @@ pub(super) fn state(word: &str, about: Circumstances<'_>) -> State {
             Some(kind) => State::Ended(Ending {
                 kind,
                 reason: reason.map_or_else(|| word.to_owned(), |reason| format!("{word} ({reason})")),
-                host: Some(about.nodes).filter(|nodes| !nodes.is_empty()).map(str::to_owned),
+                host: Some(about.nodes)
+                    .filter(|nodes| !nodes.is_empty() && first != "PREEMPTED")
+                    .map(str::to_owned),
             }),
             None => State::Unknown(word.to_owned()),
         },

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Studies on a real SLURM that preempts, requeues, loses a node and goes away for half a minute.
+
+Run under `tools/slurm-one-host run FOLDER -- python3 tools/test_slurm_faults.py TRIBO`. First three studies at once:
+- `low`, whose jobs are cancelled by preemption: all three workers, three times over;
+- `again`, whose jobs are requeued by the same preemptions, and by `scontrol requeue`;
+- `fragile`, whose node is set down under two of its jobs.
+Then `outage`: the controller is stopped while seven jobs run, the driver is killed and started again meanwhile, the jobs
+end, and the controller comes back.
+
+In all of them every trial has a value in the end, none was told failed, none has two, and nothing is left in the queue.
+Prints what was seen, one line a study.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from test_slurm_study import notices, records, start, wait_for
+
+# From the controller's first answer to the next submission.
+BAR_S = 15.0
+OUTAGE_S = 30.0
+ROUNDS = 3
+
+STUDY = """\
+study_version = 1
+direction = "minimize"
+seed = 5
+
+[[parameter]]
+name = "x"
+type = "float"
+low = -1.0
+high = 2.0
+
+[strategy]
+name = "random"
+
+[budget]
+evaluations = {evaluations}
+
+[run]
+on = "slurm"
+workers = {workers}
+command = ["sh", "simulate.sh"]
+result = "stdout"
+
+[run.slurm]
+partition = "{partition}"
+time = "30m"
+requeue = {requeue}
+"""
+
+SIMULATE = """\
+echo "$TRIBO_TRIAL $TRIBO_ATTEMPT begins" >>"$TRIBO_STUDY_DIR/executions"
+sleep {seconds} || exit $?
+echo "$TRIBO_TRIAL $TRIBO_ATTEMPT ends" >>"$TRIBO_STUDY_DIR/executions"
+echo "$TRIBO_TRIAL"
+"""
+
+CONF = Path(os.environ["SLURM_CONF"])
+
+
+def slurm(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def queue(partition, states="all"):
+    """Jobs of a partition: id, state, reason."""
+    lines = slurm("squeue", "-h", "-r", "-p", partition, "-t", states, "-o", "%i|%T|%r").splitlines()
+    return [tuple(line.split("|")) for line in lines]
+
+
+def running(partition):
+    """Jobs that run and have begun to compute, by id."""
+    return [job for job, state, _ in queue(partition) if state == "RUNNING"]
+
+
+def make(folder, name, seconds, **keys):
+    study = folder / name
+    study.mkdir()
+    (study / "study.toml").write_text(STUDY.format(**keys))
+    (study / "simulate.sh").write_text(SIMULATE.format(seconds=seconds))
+    return study
+
+
+def executions(study, word):
+    lines = (study / "executions").read_text().splitlines() if (study / "executions").exists() else []
+    return [tuple(map(int, line.split()[:2])) for line in lines if line.endswith(word)]
+
+
+def under_way(study):
+    """Attempts that have begun and neither ended nor been given up."""
+    ended = {(r["trial"], r["attempt"]) for r in records(study, "ended")}
+    return len(set(executions(study, "begins")) - set(executions(study, "ends")) - ended)
+
+
+def let_run(waiting={}):
+    """A requeued job waits for two minutes, for which the test has no time; three seconds have to be, or the node refuses
+    it: "Job credential revoked"."""
+    jobs = {job for job, _, reason in queue("again", "PENDING") if reason == "BeginTime"}
+    for job in set(waiting) - jobs:
+        del waiting[job]
+    for job in jobs:
+        if time.monotonic() - waiting.setdefault(job, time.monotonic()) >= 3.0:
+            # It may have been started meanwhile.
+            subprocess.run(["scontrol", "update", f"JobId={job}", "StartTime=now"], capture_output=True)
+
+
+def finish(study, driver, evaluations):
+    """Waits for the end of a study, and checks what must hold of all of them; the ends of attempts by kind."""
+
+    def over():
+        let_run()
+        return driver.poll() is not None
+
+    wait_for(f"the end of {study.name}", over, 90)
+    log = (study / "run.log").read_text()[-3000:]
+    assert driver.returncode == 0, f"{study.name}: exit {driver.returncode}\n{log}"
+    told = records(study, "told")
+    assert sorted(r["trial"] for r in told) == list(range(evaluations)), told
+    # Each trial has its own number as its value: none lost, none doubled, none mixed up.
+    assert all(r["outcome"] == "measured" and r["value"] == r["trial"] for r in told), f"{told}\n{log}"
+    ends = executions(study, "ends")
+    assert len(ends) == len({trial for trial, _ in ends}) == evaluations, f"{study.name}: {len(ends)} ran to the end"
+    name = records(study, "intended")[0]["tag"][:7]
+    left = [line for line in slurm("squeue", "-h", "-r", "-o", "%i %T %j").splitlines() if f" {name}" in line]
+    assert not left, f"{study.name} left in the queue: {left}"
+    kinds = {}
+    for record in records(study, "ended"):
+        key = " ".join([record["kind"], record.get("reason", "")]).strip()
+        kinds[key] = kinds.get(key, 0) + 1
+    return kinds
+
+
+def preemption_and_a_failed_node(tribo, folder):
+    low = make(folder, "low", 5, evaluations=6, workers=3, partition="low", requeue="false")
+    again = make(folder, "again", 5, evaluations=4, workers=2, partition="again", requeue="true")
+    fragile = make(folder, "fragile", 5, evaluations=4, workers=2, partition="fragile", requeue="false")
+    drivers = {study: start(tribo, study) for study in (low, again, fragile)}
+    restarted = 0
+    for number in range(ROUNDS):
+        wait_for("three jobs of `low`", lambda: let_run() or under_way(low) == 3 == len(running("low")), 60)
+        restarted += len(running("again"))
+        if number == 0:
+            wait_for("two jobs of `fragile`", lambda: under_way(fragile) == 2, 60)
+            [node] = set(slurm("squeue", "-h", "-p", "fragile", "-t", "R", "-o", "%N").split())
+            slurm("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
+        # Both nodes, whole: everything on them has to go.
+        slurm("sbatch", "-p", "high", "-N", "2", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 0.5")
+        wait_for("a preemption", lambda: not running("low"), 30)
+    # Once more by hand, and without anybody preferred.
+    wait_for("a job of `again`", lambda: let_run() or running("again"), 60)
+    requeued = running("again")[0]
+    slurm("scontrol", "requeue", requeued)
+
+    kinds = finish(low, drivers[low], 6)
+    assert kinds == {"ok": 6, "infrastructure PREEMPTED": 3 * ROUNDS}, kinds
+    print(f"low: all 3 workers preempted {ROUNDS} times with CANCEL: {kinds}, exit code 0")
+
+    kinds = finish(again, drivers[again], 4)
+    assert kinds == {"ok": 4}, kinds
+    begun = len(executions(again, "begins"))
+    assert begun >= 4 + 1 and len(records(again, "submitted")) == 4, (begun, records(again, "submitted"))
+    print(f"again: {restarted} jobs preempted with REQUEUE, one by scontrol requeue: {kinds} in {begun} runs of 4 jobs")
+
+    kinds = finish(fragile, drivers[fragile], 4)
+    assert kinds == {"ok": 4, "infrastructure NODE_FAIL (NodeDown)": 2}, kinds
+    print(f"fragile: node {node} set down under 2 jobs: {kinds}")
+
+
+def controller_pid():
+    return int((CONF.parent / "slurmctld.pid").read_text())
+
+
+def is_over(pid):
+    """Whether a process has ended, be it that nobody has asked for its end."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def answers():
+    ping = subprocess.run(["scontrol", "ping"], capture_output=True, text=True, timeout=60)
+    return " is UP" in ping.stdout
+
+
+def outage(tribo, folder):
+    workers, evaluations = 7, 14
+    study = make(folder, "outage", 12, evaluations=evaluations, workers=workers, partition="debug", requeue="false")
+    driver = start(tribo, study)
+    # On disk too: what a driver knows and has not written yet dies with it.
+    wait_for("seven jobs", lambda: under_way(study) == workers == len(records(study, "submitted")), 60)
+    pid, down = controller_pid(), time.time()
+    os.kill(pid, signal.SIGTERM)
+    wait_for("the controller's end", lambda: is_over(pid), 30)
+    os.kill(driver.pid, signal.SIGKILL)
+    driver.wait()
+    driver = start(tribo, study)
+    wait_for("seven answers", lambda: len(records(study, "told")) == workers, 60)
+    time.sleep(max(0.0, down + OUTAGE_S - time.time()))
+    assert len(records(study, "submitted")) == workers, "nothing can be submitted now"
+    subprocess.run(["slurmctld", "-f", str(CONF)], check=True)
+    wait_for("the controller", answers, 30)
+    back = time.time()
+    kinds = finish(study, driver, evaluations)
+    opened = notices(study, "opened")
+    assert opened[1]["adopted"] == workers, opened
+    assert kinds == {"ok": evaluations} and len(records(study, "submitted")) == evaluations, kinds
+    after = sorted(r["ms"] / 1e3 - back for r in records(study, "submitted"))[workers:]
+    print(f"outage: {back - down:.0f} s without a controller, {workers} jobs adopted by a second driver meanwhile, {kinds}; "
+          f"{workers} submitted {after[0]:.1f} to {after[-1]:.1f} s after it answered")
+    assert after[-1] <= BAR_S, f"submitted {after} s after the controller answered"
+
+
+def main():
+    tribo = str(Path(sys.argv[1]).resolve())
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="slurm-faults-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        try:
+            preemption_and_a_failed_node(tribo, folder)
+            outage(tribo, folder)
+        except BaseException:
+            for log in sorted(folder.glob("*/run.log")):
+                print(f"--- {log.parent.name}", *log.read_text().splitlines()[-25:], sep="\n")
+            print(slurm("squeue", "-r", "-t", "all") if answers() else "no controller")
+            raise
+    print(json.dumps({"seconds": round(time.monotonic() - began)}))
+
+
+if __name__ == "__main__":
+    main()

@@ -52,7 +52,13 @@ impl Driver<'_> {
         self.exhausted = suggestions.len() < wanted;
         for suggestion in suggestions {
             let Some((trial, _)) = self.optimiser.history().get(suggestion.id) else { continue };
-            self.append(Record::Asked { trial: trial.clone(), by_hand: false })?;
+            let trial = trial.clone();
+            if let Some(why) = trial.decision.as_ref().and_then(|decision| decision.fell_back.as_ref()) {
+                self.warn(format!(
+                    "the strategy broke and goes on with makeshift points, please report it: {why}"
+                ));
+            }
+            self.append(Record::Asked { trial, by_hand: false })?;
             self.intend(AttemptId { trial: suggestion.id.0, attempt: 1 })?;
         }
         Ok(())

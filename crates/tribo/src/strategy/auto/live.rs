@@ -13,7 +13,11 @@ use super::start::{BINS, NOTICED};
 use super::{Auto, Measured};
 use crate::embed::{Embedding, Kind};
 use crate::error::Result;
-use crate::trial::TrialId;
+use crate::trial::{Recipe, TrialId};
+
+/// A corner or row is nearly as good as the bottom of the line if it is worse by at most this part of what separates the
+/// median of corners and rows from it.
+const NEARLY: f64 = 0.1;
 
 /// A space and its optimiser.
 pub(super) struct Live {
@@ -109,8 +113,8 @@ impl Auto {
     /// Gives the optimiser all that is known and pending in its space. Where nothing after the line is, what was before has
     /// to do: a model of another sum is better than none.
     fn feed_live(&mut self) {
-        if self.feed_results(self.data_from) == 0 {
-            self.feed_results(0);
+        if self.feed_results(self.data_from, false) == 0 {
+            self.feed_results(0, self.leaves_line());
         }
         self.feed_slopes();
         let pending: Vec<(u64, bool)> = self.pending.iter().map(|(&id, p)| (id, p.in_model)).collect();
@@ -123,11 +127,34 @@ impl Auto {
         }
     }
 
-    /// Gives the optimiser the results from number `first` on that lie in its space; how many do.
-    fn feed_results(&mut self, first: usize) -> usize {
+    /// Whether the search of all inputs begins away from the line, at the best corner or row, since that is nearly as good as
+    /// the bottom of the line. There all inputs are alike, so that moving one of them undoes what the others do; where they
+    /// lie at a face or apart, single ones can be moved to advantage. (Walks among discs, 60 inputs, 200 evaluations: the
+    /// bottom of the line was never left, and the mean of 12 is 2.0 instead of 5.6.)
+    fn leaves_line(&self) -> bool {
+        let general = self.results.iter().filter(|result| self.is_general(result.id));
+        let mut values: Vec<f64> = general.map(|result| result.value).collect();
+        values.sort_by(f64::total_cmp);
+        let (Some(best), Some(first)) = (self.best, values.first()) else { return false };
+        let (lowest, median) = (self.results[best].value, values[values.len() / 2]);
+        self.whole && first - lowest <= NEARLY * (median - lowest)
+    }
+
+    /// Whether a trial is a corner or a point in general position.
+    fn is_general(&self, id: TrialId) -> bool {
+        let recipe = self.points.recipe(id);
+        matches!(recipe, Some(Recipe::Low | Recipe::High | Recipe::Latin { .. } | Recipe::Uniform))
+    }
+
+    /// Gives the optimiser the results from number `first` on that lie in its space, or only corners and points in general
+    /// position; how many there are.
+    fn feed_results(&mut self, first: usize, only_general: bool) -> usize {
         let mut n_fed = 0;
         for at in first..self.results.len() {
             let Measured { id, value, in_model } = self.results[at];
+            if only_general && !self.is_general(id) {
+                continue;
+            }
             let best = self.best.is_some_and(|at| self.results[at].id == id);
             if let Some(u) = self.live_coordinates(id, in_model || best)
                 && let Some(live) = &mut self.live

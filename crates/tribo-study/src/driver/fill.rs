@@ -114,9 +114,20 @@ impl Driver<'_> {
             self.limits.unanswered(self.parts.clock.now());
         }
         for (attempt, submission) in attempts.iter().zip(submissions) {
-            self.submitted(attempt.id, submission)?;
+            match submission {
+                Submission::Refused(reason) if !avoid.is_empty() => self.avoid_no_more(&avoid, &reason),
+                submission => self.submitted(attempt.id, submission)?,
+            }
         }
         Ok(())
+    }
+
+    /// A refusal may be due to the hosts that were to be avoided: without them there may be none left. What was refused stays
+    /// ready, and is submitted again without that wish.
+    fn avoid_no_more(&mut self, avoid: &[String], reason: &str) {
+        self.hosts.clear();
+        let (scheduler, hosts) = (self.parts.runner.name(), avoid.join(", "));
+        self.warn(format!("{scheduler} refuses jobs that avoid {hosts} ({reason}); they are used again"));
     }
 
     /// The parameters of a trial as the job gets them.

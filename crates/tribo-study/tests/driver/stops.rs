@@ -210,6 +210,18 @@ fn a_host_is_avoided_when_it_failed_and_not_when_others_were_preferred() {
 }
 
 #[test]
+fn the_only_host_there_is_is_used_again_rather_than_ending_the_study() {
+    let mut world = world(6, 2, &[(first(0), NODE_FAIL), (first(1), NODE_FAIL)]);
+    world.cluster.borrow_mut().has_one_host = true;
+    let (finish, notices) = world.drive();
+    assert_eq!(finish.expect("an end in good order"), Finish::Evaluations);
+    assert_eq!(measured(&world), 6);
+    assert!(world.cluster.borrow().avoided.contains("node1"), "it was tried without");
+    let told = |notice: &&Notice| matches!(notice, Notice::Warning { text } if text.contains("node1"));
+    assert_eq!(notices.iter().filter(told).count(), 1);
+}
+
+#[test]
 fn without_a_scheduler_only_a_person_stops_a_job() {
     let mut world = world(4, 2, &[(first(1), Then::Ended(Kind::Ok, "the job ended"))]);
     world.cluster.borrow_mut().detachable = false;

@@ -128,6 +128,8 @@ pub(crate) struct Cluster {
     pub(crate) stubborn: bool,
     /// Hosts that submissions were to avoid.
     pub(crate) avoided: BTreeSet<String>,
+    /// Submissions that avoid a host are refused.
+    pub(crate) has_one_host: bool,
     pub(crate) cancelled: BTreeSet<AttemptId>,
     /// Most jobs running at once.
     pub(crate) busiest: usize,
@@ -333,6 +335,7 @@ impl Runner for Remote {
             let full = limited && cluster.limit.is_some_and(|limit| cluster.counted() >= limit);
             let next = match (cluster.is_down(), full) {
                 (true, _) => Submit::Unavailable,
+                _ if cluster.has_one_host && !attempt.avoid.is_empty() => Submit::Refuse,
                 (_, true) => Submit::Limit,
                 _ => cluster.submits.pop_front().unwrap_or(Submit::Accept),
             };

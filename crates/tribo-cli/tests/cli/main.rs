@@ -6,6 +6,7 @@
 mod bad;
 mod by_hand;
 mod check;
+mod earlier;
 mod export;
 mod help;
 mod init;

@@ -110,10 +110,10 @@ impl Auto {
         Ok(())
     }
 
-    /// Gives the optimiser all that is known and pending in its space. Where nothing after the line is, what was before has
-    /// to do: a model of another sum is better than none.
+    /// Gives the optimiser all that is known and pending in its space. Bins and named inputs have first points of their own
+    /// queued after the line; a search of all inputs has none, so what was before the line has to do where nothing after it is.
     fn feed_live(&mut self) {
-        if self.feed_results(self.data_from, false) == 0 {
+        if self.feed_results(self.data_from, false) == 0 && self.whole {
             self.feed_results(0, self.leaves_line());
         }
         self.feed_slopes();
@@ -137,7 +137,7 @@ impl Auto {
         values.sort_by(f64::total_cmp);
         let (Some(best), Some(first)) = (self.best, values.first()) else { return false };
         let (lowest, median) = (self.results[best].value, values[values.len() / 2]);
-        self.whole && first - lowest <= NEARLY * (median - lowest)
+        first - lowest <= NEARLY * (median - lowest)
     }
 
     /// Whether a trial is a corner or a point in general position.

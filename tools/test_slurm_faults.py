@@ -21,41 +21,13 @@ import tempfile
 import time
 from pathlib import Path
 
+import test_slurm_study
 from test_slurm_study import notices, records, start, wait_for
 
 # From the controller's first answer to the next submission.
 BAR_S = 15.0
 OUTAGE_S = 30.0
 ROUNDS = 3
-
-STUDY = """\
-study_version = 1
-direction = "minimize"
-seed = 5
-
-[[parameter]]
-name = "x"
-type = "float"
-low = -1.0
-high = 2.0
-
-[strategy]
-name = "random"
-
-[budget]
-evaluations = {evaluations}
-
-[run]
-on = "slurm"
-workers = {workers}
-command = ["sh", "simulate.sh"]
-result = "stdout"
-
-[run.slurm]
-partition = "{partition}"
-time = "30m"
-requeue = {requeue}
-"""
 
 SIMULATE = """\
 echo "$TRIBO_TRIAL $TRIBO_ATTEMPT begins" >>"$TRIBO_STUDY_DIR/executions"
@@ -82,11 +54,11 @@ def running(partition):
     return [job for job, state, _ in queue(partition) if state == "RUNNING"]
 
 
-def make(folder, name, seconds, **keys):
-    study = folder / name
-    study.mkdir()
-    (study / "study.toml").write_text(STUDY.format(**keys))
-    (study / "simulate.sh").write_text(SIMULATE.format(seconds=seconds))
+def make(folder, name, seconds, requeue, **keys):
+    simulate = SIMULATE.format(seconds=seconds)
+    study = test_slurm_study.make(folder, name, simulate, strategy="random", time="30m", **keys)
+    with open(study / "study.toml", "a") as file:
+        file.write(f"requeue = {requeue}\n")
     return study
 
 

@@ -106,7 +106,8 @@ pub fn run(options: &Options) -> Result<Vec<Row>, Failure> {
 /// Runs the problem of one seed.
 pub fn one(options: &Options, seed: u64) -> Result<Row, Failure> {
     let mut stream = Stream::new(seed, "fuzz", 0);
-    let (least, most) = (options.inputs[0].max(1), options.inputs[1].max(options.inputs[0]));
+    let least = options.inputs[0].max(1);
+    let most = options.inputs[1].max(least);
     let rough = Rough::new(least + stream.below(most - least + 1), seed)?;
     let fewest = options.evaluations.min(60);
     let evaluations = fewest + stream.below(options.evaluations - fewest + 1);

@@ -6,7 +6,8 @@
 //!
 //! A scheduler that takes no more jobs is sent as many as were in its hands when it said so: one for each that ends, a
 //! moment later, since a job's answer is here before the scheduler has closed the job. With every look at the queue one
-//! more is tried; if the moment was too short, such a look comes soon. So at most one submission is refused for each job that ends and for each look.
+//! more is tried; if the moment was too short, such a look comes soon. So at most one submission is refused for each job
+//! that ends and for each look.
 //!
 //! Pure functions of times; nothing here touches a scheduler.
 

@@ -7,7 +7,7 @@
 //!
 //! A makeshift is a defect that was survived. `tribo-bench fuzz` counts them, and wants none.
 
-use super::insight::{Fact, Finding};
+use super::study::insight::{Fact, Finding};
 use crate::error::{Error, Result};
 use crate::trial::History;
 use std::any::Any;

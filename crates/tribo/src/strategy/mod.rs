@@ -10,38 +10,25 @@
 //! | `paper`  | random embedding, sparse process, confidence bound, CMA-ES, quotas `[@tran2021]` |
 //! | `auto`   | finds the inputs that matter and optimises those; `bo` where inputs are few |
 //!
-//! `bo` and `paper` are two settings of one machine ([`Settings`]). An `arm` for each embedding holds its `results`, its
-//! local `searches` (in regions of `trust`) and its `forecast`: the `model`, updated between fits (`fitted`), with values
-//! seen through a `warp`, and the posterior `ahead` of it, on which a `proposal` is made. `quota` shares workers between
-//! exploiting and exploring; `fallback` is for when any of this breaks. `restore` takes trials of an earlier process, `predict` shows the model in the user's units.
+//! What every strategy is stands in `engine`; `random`, `bo` (which is `paper` with other [`Settings`]) and `auto` are such.
+//! `study` keeps the history, hands out points and takes outcomes; `fallback` is for when a strategy breaks inside.
 //!
 //! [`History`]: crate::trial::History
 
-mod ahead;
-mod arm;
 mod auto;
+mod bo;
+mod engine;
 mod fallback;
-mod fitted;
-mod forecast;
-mod insight;
-mod model;
-mod predict;
-mod proposal;
-mod quota;
-mod restore;
-mod results;
-mod searches;
+mod random;
 mod settings;
 mod study;
-mod trust;
-mod warp;
 
 pub use auto::looks_at_budget;
-pub use insight::{ActiveInput, DenseArm, Evidence, Fact, Finding, Insight, Verdict};
-pub use predict::Predicted;
-pub use quota::Quota;
+pub use bo::Quota;
 pub use settings::{
     Acquisition, AutoSettings, Design, InducingPoints, Initial, Maximizer, Process, Settings, Strategy,
     SurrogateSettings,
 };
-pub use study::{Best, Study, Suggestion};
+pub use study::{
+    ActiveInput, Best, DenseArm, Evidence, Fact, Finding, Insight, Predicted, Study, Suggestion, Verdict,
+};

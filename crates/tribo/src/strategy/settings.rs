@@ -1,7 +1,7 @@
 //! What a strategy can be told. Every choice of the paper is a key here, so that it can be run as it was written and
 //! changed one thing at a time.
 
-use super::quota::Quota;
+use super::bo::Quota;
 use crate::acquisition::maximize::{CmaesSearch, Search};
 use crate::embed;
 use crate::error::{Error, Result};
@@ -198,7 +198,7 @@ impl Settings {
         }
     }
 
-    /// The paper's method in `dim` model dimensions `[@tran2021]`, with the corrections that ARCHITECTURE.md lists:
+    /// The paper's method in `dim` model dimensions `[@tran2021]`, with three corrections:
     /// κ from the model dimension, the embedding's box of half width 1, pending points hallucinated without a second
     /// fit of the hyper-parameters. While there are no more results than inducing points the process is exact: as many
     /// inducing points as data, but not at the data, would cost the same and blur what is known.

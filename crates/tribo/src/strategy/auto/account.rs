@@ -2,11 +2,11 @@
 
 use super::start::BINS;
 use super::{Auto, Phase};
-use crate::strategy::insight::{ActiveInput, Evidence, Fact, Finding, Insight, Verdict};
+use crate::strategy::study::insight::{ActiveInput, Evidence, Fact, Finding, Insight, Verdict};
 
 impl Auto {
     /// What is known so far. `sign` is that of the user's values.
-    pub(in crate::strategy) fn insight(&self, sign: f64) -> Insight {
+    pub(super) fn account(&self, sign: f64) -> Insight {
         let turned = |named: &ActiveInput| {
             let evidence =
                 named.evidence.map(|evidence| Evidence { effect: sign * evidence.effect, ..evidence });

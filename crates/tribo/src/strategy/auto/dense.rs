@@ -24,7 +24,7 @@ use super::evolution::Evolution;
 use super::start::CENTRE;
 use super::{Auto, Fact, Phase};
 use crate::error::Result;
-use crate::strategy::insight::DenseArm;
+use crate::strategy::study::insight::DenseArm;
 use std::collections::BTreeMap;
 
 /// Inputs up to which all of them are the first arm, with a length scale for each; above, it is bins.
@@ -170,7 +170,7 @@ impl Auto {
         let has_gained = dense.improved < dense.first;
         let converged = dense.evolution.as_ref().is_some_and(Evolution::is_over);
         let is_idle = dense.n_idle >= PATIENCE;
-        let has_stalled = self.live.as_ref().is_some_and(|live| live.arm.has_stalled());
+        let has_stalled = self.live.as_ref().is_some_and(|live| live.optimiser.has_stalled());
         let goes_on = self.bins && has_gained && !has_stalled && !self.is_later_arm();
         if converged || (is_idle && !goes_on) {
             return self.next_arm();
@@ -179,7 +179,7 @@ impl Auto {
             && self.points.n_made() + LAST > self.budget
             && let Some(live) = &mut self.live
         {
-            live.arm.resume();
+            live.optimiser.resume();
         }
         Ok(())
     }

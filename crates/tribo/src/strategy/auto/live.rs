@@ -1,18 +1,17 @@
 //! The space that is optimised now: the inputs named so far, all of them, or bins.
 //!
-//! An `Arm` does the work, in the coordinates of those inputs. It is given every result that lies in its space: points in
+//! An `Optimiser` does the work, in the coordinates of those inputs. It is given every result that lies in its space: points in
 //! general position serve whatever inputs are named, since the idle ones do not matter. Probes, which lie a tiny step from
 //! their base, tell a model about ripples and not about the trend, and stay out.
 
-use super::super::arm::Arm;
-use super::super::fitted::Noise;
-use super::super::predict::Located;
-use super::super::settings::Settings;
 use super::dense::{Dense, WHOLE};
 use super::start::{BINS, NOTICED};
 use super::{Auto, Measured};
 use crate::embed::{Embedding, Kind};
 use crate::error::Result;
+use crate::strategy::bo::{Noise, Optimiser};
+use crate::strategy::engine::Located;
+use crate::strategy::settings::Settings;
 use crate::trial::{Recipe, TrialId};
 
 /// A corner or row is nearly as good as the bottom of the line if it is worse by at most this part of what separates the
@@ -22,7 +21,7 @@ const NEARLY: f64 = 0.1;
 /// A space and its optimiser.
 pub(super) struct Live {
     pub(super) space: LiveSpace,
-    pub(super) arm: Arm,
+    pub(super) optimiser: Optimiser,
 }
 
 /// Which space.
@@ -55,17 +54,17 @@ impl Live {
             Settings { refit_always_until: 60, refit_growth: 1.1, trust_region, ..Settings::bo() };
         settings.surrogate.ard = dim <= WHOLE;
         if is_dense {
-            // The first points come from outside. While the arm waited for a design of its own, no result was judged, and
+            // The first points come from outside. While the optimiser waited for a design of its own, no result was judged, and
             // the trust region of bins never changed its size.
             settings.initial.count = Some(1);
         }
-        let mut arm = Arm::new(embedding, settings, seed, number)?;
+        let mut optimiser = Optimiser::new(embedding, settings, seed, number)?;
         if is_near {
-            arm.begin_near();
+            optimiser.begin_near();
         } else if is_dense && matches!(space, LiveSpace::Bins { .. }) {
-            arm.give_way();
+            optimiser.give_way();
         }
-        Ok(Live { space, arm })
+        Ok(Live { space, optimiser })
     }
 }
 
@@ -99,10 +98,10 @@ impl Auto {
         // them for noise, so a quiet function is not asked about it there.
         let quiet = self.noise.sigma <= NOTICED * self.noise.scale;
         if self.noise.noisy {
-            live.arm.know_noise(Noise::Some);
+            live.optimiser.know_noise(Noise::Some);
         } else if self.bins && self.dense.is_some() && quiet {
-            live.arm.know_noise(Noise::None);
-            live.arm.learn_metric();
+            live.optimiser.know_noise(Noise::None);
+            live.optimiser.learn_metric();
         }
         self.live = Some(live);
         self.n_live += 1;
@@ -122,7 +121,7 @@ impl Auto {
             if let Some(u) = self.live_coordinates(TrialId(id), in_model)
                 && let Some(live) = &mut self.live
             {
-                live.arm.expect(id, u);
+                live.optimiser.expect(id, u);
             }
         }
     }
@@ -159,8 +158,8 @@ impl Auto {
             if let Some(u) = self.live_coordinates(id, in_model || best)
                 && let Some(live) = &mut self.live
             {
-                live.arm.expect(id.0, u);
-                live.arm.told(id.0, Some(value));
+                live.optimiser.expect(id.0, u);
+                live.optimiser.told(id.0, Some(value));
                 n_fed += 1;
             }
         }
@@ -176,13 +175,13 @@ impl Auto {
     }
 
     /// The optimiser of the live space, and the trials among these that lie in it.
-    pub(in crate::strategy) fn live_points(&mut self, measured: &[TrialId]) -> Option<(&mut Arm, Located)> {
+    pub(super) fn live_points(&mut self, measured: &[TrialId]) -> Option<(&mut Optimiser, Located)> {
         let known = |id: &TrialId| {
             let in_model = self.results.iter().any(|result| result.id == *id && result.in_model);
             Some((*id, self.live_coordinates(*id, in_model)?))
         };
         let points: Located = measured.iter().filter_map(known).collect();
         let live = self.live.as_mut().filter(|_| !points.is_empty())?;
-        Some((&mut live.arm, points))
+        Some((&mut live.optimiser, points))
     }
 }

@@ -6,9 +6,10 @@
 //! is restored through it.
 
 use super::live::{Live, LiveSpace};
-use super::{Auto, Fact, Made, Next, Phase, Proposal};
+use super::{Auto, Fact, Phase};
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
+use crate::strategy::engine::{Origin, Plan};
 use crate::trial::{Decision, Purpose, Recipe, Trial, TrialId};
 
 /// Standard deviation of a makeshift point around the incumbent, in every coordinate.
@@ -16,7 +17,7 @@ const NEAR: f64 = 0.05;
 
 impl Auto {
     /// A point near the incumbent instead of the proposal that could not be made, and why; anywhere if there is none.
-    pub(in crate::strategy) fn makeshift(&self, id: TrialId, why: String) -> Made {
+    pub(super) fn makeshift(&self, id: TrialId, why: String) -> Plan {
         let mut stream = Stream::new(self.seed, "makeshift", id.0);
         let incumbent = self.best.map(|at| self.results[at].id);
         let near = incumbent.and_then(|incumbent| self.live_coordinates(incumbent, true));
@@ -28,12 +29,18 @@ impl Auto {
         };
         let (results, fell_back) = (self.results.len(), Some(why));
         let decision = Some(Box::new(Decision { results, fit: None, ended: None, fell_back }));
-        let proposal = Some(Proposal { u: vec![], decision });
-        Made { recipe, z, purpose: Purpose::Explore, proposal }
+        let mut plan = Plan::new(id, z, Purpose::Explore, Some(recipe));
+        (plan.trial.decision, plan.origin) = (decision, Origin::Makeshift);
+        plan
     }
 
     /// The incumbent with all inputs moved that are not searched; None if there are none.
-    pub(in crate::strategy) fn elsewhere(&self) -> Option<Recipe> {
+    pub(super) fn elsewhere(&self, id: TrialId) -> Option<Plan> {
+        let plan = Plan::new(id, vec![], Purpose::Explore, Some(self.others_moved()?));
+        Some(Plan { origin: Origin::Makeshift, ..plan })
+    }
+
+    fn others_moved(&self) -> Option<Recipe> {
         let base = self.best.map(|at| self.results[at].id)?;
         match &self.live {
             Some(Live { space: LiveSpace::Inputs(kept), .. }) if kept.len() < self.points.n_inputs() => {
@@ -45,25 +52,24 @@ impl Auto {
 
     /// Uniform draws after which a space of few points can be taken for exhausted: a point that is left is missed by these
     /// with a probability of e⁻⁸. None where inputs take every value.
-    pub(in crate::strategy) fn enough_draws(&self) -> Option<u64> {
+    pub(super) fn enough_draws(&self) -> Option<u64> {
         let Some(Live { space: LiveSpace::Inputs(inputs), .. }) = &self.live else { return None };
         let n_values =
             |n: u64, &input: &usize| self.points.n_values(input).map(|values| n.saturating_mul(values));
         inputs.iter().try_fold(8, n_values)
     }
 
-    /// Whether a trial is asked in the place of one that the machine would have asked.
-    pub(super) fn is_makeshift(&self, trial: &Trial) -> bool {
+    /// Whether a trial of an earlier process was asked in the place of one that the part with the turn would have asked.
+    pub(super) fn is_makeshift(&self, trial: &Trial, turn: Origin) -> bool {
         let fell_back = trial.decision.as_ref().is_some_and(|decision| decision.fell_back.is_some());
-        let searching = matches!(self.next(), Next::Search | Next::Evolve);
-        fell_back || (searching && matches!(trial.recipe, Some(Recipe::Others { .. })))
+        fell_back || (turn == Origin::Model && matches!(trial.recipe, Some(Recipe::Others { .. })))
     }
 
     /// Refuses a makeshift of an earlier process that this machine would not have made.
     pub(super) fn check_makeshift(&self, trial: &Trial) -> Result<()> {
         let fault = |fault| Err(Error::Restore { id: trial.id.0, fault });
         let Some(decision) = &trial.decision else {
-            let is_own = trial.recipe.is_some() && trial.recipe == self.elsewhere();
+            let is_own = trial.recipe.is_some() && trial.recipe == self.others_moved();
             return if is_own { Ok(()) } else { fault(RestoreFault::Recipe) };
         };
         let (recorded, known) = (decision.results, self.results.len());
@@ -74,7 +80,7 @@ impl Auto {
         let expected = match &trial.recipe {
             Some(Recipe::Uniform) => 0,
             recipe if *recipe == searched => {
-                self.live.as_ref().map_or(0, |live| live.arm.embedding().model_dim())
+                self.live.as_ref().map_or(0, |live| live.optimiser.embedding().model_dim())
             }
             _ => return fault(RestoreFault::Recipe),
         };
@@ -94,7 +100,7 @@ impl Auto {
 
     /// Goes on after a transition that broke: with a search over the inputs named, over all of them where they are few
     /// enough, or else with uniform points.
-    pub(in crate::strategy) fn recover(&mut self, why: String) {
+    pub(super) fn recover(&mut self, why: String) {
         self.found(Fact::FellBack { why, trials: 0 });
         self.queue.clear();
         (self.round, self.line, self.scatter, self.rest) = (None, None, None, None);

@@ -48,13 +48,16 @@ mod start;
 pub use pick::looks_at_budget;
 pub(super) use pick::{budget, inputs_of, pick};
 
-use super::arm::Proposal;
-use super::insight::{ActiveInput, Evidence, Fact, Finding};
-use super::proposal::For;
+use super::bo::{NextTrial, Optimiser, Proposal};
+use super::engine::{Engine, Located, Next, Origin, Plan};
+use super::fallback;
+use super::study::REDRAWS;
+use super::study::insight::{ActiveInput, Evidence, Fact, Finding, Insight};
 use crate::error::{Error, RestoreFault, Result};
+use crate::rng::Stream;
 use crate::space::Space;
 use crate::surrogate::watch::Watch;
-use crate::trial::{Purpose, Recipe, Trial, TrialId};
+use crate::trial::{History, Purpose, Recipe, Trial, TrialId};
 use dense::Dense;
 use evolution::Evolution;
 use live::{Live, LiveSpace};
@@ -191,26 +194,9 @@ struct LineSearch {
     slope: f64,
 }
 
-/// What is asked next.
-enum Next {
-    Job,
-    Test,
-    Uniform,
-    Search,
-    Evolve,
-}
-
-/// A proposal of the machine.
-pub(super) struct Made {
-    pub(super) recipe: Recipe,
-    pub(super) z: Vec<f64>,
-    pub(super) purpose: Purpose,
-    pub(super) proposal: Option<Proposal>,
-}
-
 impl Auto {
     /// A machine for a space; the inputs that matter can be `given`.
-    pub(super) fn new(space: &Space, evaluations: usize, seed: u64, given: Vec<usize>) -> Result<Auto> {
+    pub(super) fn new(space: &Space, evaluations: usize, seed: u64, given: Vec<usize>) -> Auto {
         let mut auto = Auto {
             points: Points::new(space, seed),
             seed,
@@ -249,31 +235,26 @@ impl Auto {
             is_given: !given.is_empty(),
         };
         auto.queue_start();
-        auto.take_given(given)?;
-        Ok(auto)
+        auto.take_given(given);
+        auto
     }
 
     fn found(&mut self, fact: Fact) {
         self.findings.push(Finding { results: self.results.len(), fact });
     }
 
-    /// Coordinates of all inputs of a trial.
-    pub(super) fn unit(&self, id: TrialId, recipe: &Recipe, z: &[f64]) -> Vec<f64> {
-        let all: Vec<usize> = (0..self.points.n_inputs()).collect();
-        self.points.made_of(id, recipe, z, &all)
-    }
-
-    fn next(&self) -> Next {
+    /// Which part of the machine has its turn.
+    fn turn(&self) -> Origin {
         if self.round.as_ref().is_some_and(|(_, round)| round.next().is_some()) {
-            return Next::Test;
-        }
-        if !self.queue.is_empty() || self.wants_scatter() {
-            return Next::Job;
-        }
-        match (&self.live, self.evolution()) {
-            (_, Some(_)) => Next::Evolve,
-            (Some(_), None) => Next::Search,
-            (None, None) => Next::Uniform,
+            Origin::Round
+        } else if !self.queue.is_empty() {
+            Origin::Queue
+        } else if self.wants_scatter() {
+            Origin::Crowd
+        } else if self.live.is_some() || self.evolution().is_some() {
+            Origin::Model
+        } else {
+            Origin::Anywhere
         }
     }
 
@@ -282,36 +263,32 @@ impl Auto {
         self.dense.as_ref()?.evolution.as_ref().filter(|_| self.whole)
     }
 
-    /// What would be asked now as trial `id`. Changes nothing but what can be made again.
-    pub(super) fn propose(&mut self, id: TrialId, n_asked: usize, watch: &dyn Watch) -> Result<Made> {
-        Ok(match self.next() {
-            Next::Search => {
-                let Some(live) = &mut self.live else { return Err(Error::Empty { what: "live inputs" }) };
-                let (purpose, proposal) = match live.arm.best() {
-                    // All first points of the live space gave nothing: there is nothing to model yet.
-                    None => (Purpose::Initial, Proposal { u: live.arm.design_point(id.0)?, decision: None }),
-                    Some(_) => {
-                        let purpose = Purpose::Exploit;
-                        (purpose, live.arm.propose(For { id: id.0, n_asked, purpose }, watch)?)
-                    }
-                };
-                let (recipe, z) = (self.search_recipe()?, proposal.u.clone());
-                Made { recipe, z, purpose, proposal: Some(proposal) }
+    fn evolution_mut(&mut self) -> Option<&mut Evolution> {
+        self.dense.as_mut()?.evolution.as_mut().filter(|_| self.whole)
+    }
+
+    /// The plan of the part that has its turn.
+    fn plan(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {
+        let (id, origin) = (next.id, self.turn());
+        if origin != Origin::Model {
+            return Ok(self.planned(origin, id));
+        }
+        if let Some(evolution) = self.evolution() {
+            let z = evolution.point().to_vec();
+            return Ok(Plan::new(id, z, Purpose::Exploit, Some(self.search_recipe()?)));
+        }
+        let Some(live) = &mut self.live else { return Err(Error::Empty { what: "live inputs" }) };
+        let (purpose, Proposal { u, decision }) = match live.optimiser.best() {
+            // All first points of the live space gave nothing: there is nothing to model yet.
+            None => (Purpose::Initial, Proposal { u: live.optimiser.design_point(id.0)?, decision: None }),
+            Some(_) => {
+                let (purpose, n_asked) = (Purpose::Exploit, next.history.len());
+                (purpose, live.optimiser.propose(NextTrial { id: id.0, n_asked, purpose }, watch)?)
             }
-            Next::Evolve => {
-                let Some(evolution) = self.evolution() else {
-                    return Err(Error::Empty { what: "live inputs" });
-                };
-                let z = evolution.point().to_vec();
-                let proposal = Some(Proposal { u: z.clone(), decision: None });
-                Made { recipe: self.search_recipe()?, z, purpose: Purpose::Exploit, proposal }
-            }
-            Next::Job | Next::Test | Next::Uniform => {
-                let job = self.planned();
-                let purpose = purpose(&job);
-                Made { recipe: job.recipe, z: job.z, purpose, proposal: None }
-            }
-        })
+        };
+        let mut plan = Plan::new(id, u, purpose, Some(self.search_recipe()?));
+        plan.trial.decision = decision;
+        Ok(plan)
     }
 
     /// How a point of the live space is made into one of all inputs.
@@ -337,103 +314,75 @@ impl Auto {
         Ok(Recipe::Set { base, inputs })
     }
 
-    /// The next test as a job, the job at the head, or a uniform point.
-    fn planned(&self) -> Job {
-        if let Some((number, round)) = &self.round
-            && let Some(test) = round.next()
-        {
-            let recipe = Recipe::Move {
-                round: *number,
-                parts: test.group.0.clone(),
-                chunk: test.chunk,
-                step: round.step() * test.part,
-            };
-            return Job { recipe, z: vec![], task: Task::Test(*number, test.clone()) };
-        }
-        if let Some(job) = self.queue.front() {
-            return job.clone();
-        }
-        if self.wants_scatter() {
-            return self.scatter_job();
-        }
-        Job { recipe: Recipe::Uniform, z: vec![], task: Task::Point }
+    /// The plan of a part other than the model: a test, the job at the head of the queue, a probe, or a uniform point.
+    fn planned(&self, origin: Origin, id: TrialId) -> Plan {
+        let (recipe, z, purpose) = match (origin, &self.round, self.queue.front()) {
+            (Origin::Round, Some((number, round)), _) => (round.recipe(*number), vec![], Purpose::Probe),
+            (Origin::Queue, _, Some(job)) => (job.recipe.clone(), job.z.clone(), job.purpose()),
+            (Origin::Crowd, ..) => (scatter::recipe(), vec![], Purpose::Probe),
+            _ => (Recipe::Uniform, vec![], Purpose::Explore),
+        };
+        Plan { origin, must_be_new: false, ..Plan::new(id, z, purpose, Some(recipe)) }
     }
 
-    /// Takes note of a trial asked by [`Auto::propose`] just before.
-    pub(super) fn asked(&mut self, trial: &Trial) {
-        let search = matches!(self.next(), Next::Search | Next::Evolve) && !self.is_makeshift(trial);
-        if search && let Some(live) = &mut self.live {
-            live.arm.asked(trial, trial.z.clone());
-        }
-        self.note(trial, search);
-    }
-
-    /// Takes note of a trial asked by an earlier process; refuses one that this machine would not have asked.
-    pub(super) fn restored(&mut self, trial: &Trial) -> Result<()> {
-        let search = matches!(self.next(), Next::Search | Next::Evolve);
+    /// Which part an earlier process asked this trial for; refuses one that this machine would not have asked.
+    fn origin_of(&self, trial: &Trial) -> Result<Origin> {
         let fault = |fault| Err(Error::Restore { id: trial.id.0, fault });
-        if self.is_makeshift(trial) {
+        let origin = self.turn();
+        if self.is_makeshift(trial, origin) {
             self.check_makeshift(trial)?;
-            self.note(trial, false);
-            return Ok(());
+            return Ok(Origin::Makeshift);
         }
-        if search {
-            if trial.recipe.as_ref() != Some(&self.search_recipe()?) {
-                return fault(RestoreFault::Recipe);
-            }
-            if self.evolution().is_some() {
-                let (expected, found) = (self.points.dim(), trial.z.len());
-                if expected != found {
-                    return fault(RestoreFault::Length { what: "z", expected, found });
-                }
-            } else if let Some(live) = &mut self.live {
-                let (expected, found) = (live.arm.embedding().model_dim(), trial.z.len());
-                if expected != found {
-                    return fault(RestoreFault::Length { what: "z", expected, found });
-                }
-                live.arm.restored(trial, trial.z.clone())?;
-            }
-        } else {
-            let job = self.planned();
-            if trial.recipe.as_ref() != Some(&job.recipe) || trial.z != job.z {
-                return fault(RestoreFault::Recipe);
-            }
+        if origin != Origin::Model {
+            let planned = self.planned(origin, trial.id).trial;
+            let same = trial.recipe == planned.recipe && trial.z == planned.z;
+            return if same { Ok(origin) } else { fault(RestoreFault::Recipe) };
         }
-        self.note(trial, search);
-        Ok(())
+        if trial.recipe.as_ref() != Some(&self.search_recipe()?) {
+            return fault(RestoreFault::Recipe);
+        }
+        let expected = match (self.evolution(), &self.live) {
+            (None, Some(live)) => live.optimiser.embedding().model_dim(),
+            _ => self.points.dim(),
+        };
+        match trial.z.len() {
+            found if found == expected => Ok(origin),
+            found => fault(RestoreFault::Length { what: "z", expected, found }),
+        }
     }
 
-    fn note(&mut self, trial: &Trial, search: bool) {
+    /// What a trial asked changes, but for the fit of the model.
+    fn note(&mut self, trial: &Trial, origin: Origin) {
         let recipe = trial.recipe.clone().unwrap_or(Recipe::Uniform);
-        if search
-            && self.evolution().is_some()
-            && let Some(Dense { evolution: Some(evolution), .. }) = &mut self.dense
-        {
-            evolution.asked(trial.id.0, &trial.z);
-        }
-        let task = match search {
-            true => Task::Search,
-            false if self.is_makeshift(trial) => {
+        let task = match origin {
+            Origin::Model => {
+                if let Some(evolution) = self.evolution_mut() {
+                    evolution.asked(trial.id.0, &trial.z);
+                }
+                Task::Search
+            }
+            Origin::Round => match &mut self.round {
+                Some((number, round)) => round.take().map_or(Task::Point, |test| Task::Test(*number, test)),
+                None => Task::Point,
+            },
+            Origin::Queue => self.queue.pop_front().map_or(Task::Point, |job| job.task),
+            Origin::Crowd => {
+                self.scatter_asked();
+                Task::Scatter
+            }
+            Origin::Anywhere => Task::Point,
+            Origin::Makeshift => {
                 self.makeshift_asked(trial);
                 Task::Point
-            }
-            false => {
-                let job = self.planned();
-                match (&job.task, &mut self.round) {
-                    (Task::Test(..), Some((_, round))) => drop(round.take()),
-                    (Task::Scatter, _) => self.scatter_asked(),
-                    _ => drop(self.queue.pop_front()),
-                }
-                job.task
             }
         };
         let in_model = self.is_in_model(&recipe);
         self.points.note(trial.id, recipe, trial.z.clone());
-        if !search
+        if origin != Origin::Model
             && let Some(u) = self.live_coordinates(trial.id, in_model)
             && let Some(live) = &mut self.live
         {
-            live.arm.expect(trial.id.0, u);
+            live.optimiser.expect(trial.id.0, u);
         }
         let ended = trial.decision.as_ref().is_some_and(|decision| decision.ended.is_some());
         self.pending.insert(trial.id.0, Pending { task, in_model });
@@ -454,8 +403,8 @@ impl Auto {
         }
     }
 
-    /// Takes note of an outcome: a value, or none.
-    pub(super) fn told(&mut self, id: TrialId, value: Option<f64>) -> Result<()> {
+    /// Takes note of an outcome and goes on from it.
+    fn take(&mut self, id: TrialId, value: Option<f64>) -> Result<()> {
         let Some(Pending { task, in_model }) = self.pending.remove(&id.0) else { return Ok(()) };
         if let Some(value) = value {
             self.results.push(Measured { id, value, in_model });
@@ -465,7 +414,7 @@ impl Auto {
             }
         }
         if let Some(live) = &mut self.live {
-            live.arm.told(id.0, value);
+            live.optimiser.told(id.0, value);
         }
         self.answered(id, task, value)?;
         self.dense_told(id.0, value)?;
@@ -494,10 +443,81 @@ impl Auto {
     }
 }
 
-fn purpose(job: &Job) -> Purpose {
-    match (&job.task, &job.recipe) {
-        (Task::Start { pair: false }, _) | (_, Recipe::Bins { .. }) => Purpose::Initial,
-        (Task::Point | Task::More, _) => Purpose::Explore,
-        _ => Purpose::Probe,
+impl Job {
+    /// Why it is asked.
+    fn purpose(&self) -> Purpose {
+        match (&self.task, &self.recipe) {
+            (Task::Start { pair: false }, _) | (_, Recipe::Bins { .. }) => Purpose::Initial,
+            (Task::Point | Task::More, _) => Purpose::Explore,
+            _ => Purpose::Probe,
+        }
+    }
+}
+
+impl Engine for Auto {
+    fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {
+        Ok(match fallback::attempt(|| self.plan(next, watch))? {
+            Ok(plan) => plan,
+            Err(why) => self.makeshift(next.id, why),
+        })
+    }
+
+    fn redraw(&self, plan: &mut Plan, draw: u64, stream: &mut Stream) -> bool {
+        if draw <= self.enough_draws().unwrap_or(REDRAWS).min(REDRAWS) {
+            plan.trial.z.iter_mut().for_each(|z| *z = stream.uniform());
+            return true;
+        }
+        // The inputs searched take few values, and all were tried.
+        match self.elsewhere(plan.trial.id) {
+            Some(elsewhere) if elsewhere.trial.recipe != plan.trial.recipe => {
+                *plan = elsewhere;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn asked(&mut self, trial: &Trial, origin: Origin) {
+        if origin == Origin::Model
+            && let Some(live) = &mut self.live
+        {
+            live.optimiser.asked(trial, trial.z.clone());
+        }
+        self.note(trial, origin);
+    }
+
+    fn restored(&mut self, trial: &Trial) -> Result<()> {
+        let origin = self.origin_of(trial)?;
+        if origin == Origin::Model
+            && self.evolution().is_none()
+            && let Some(live) = &mut self.live
+        {
+            live.optimiser.restored(trial, trial.z.clone())?;
+        }
+        self.note(trial, origin);
+        Ok(())
+    }
+
+    fn told(&mut self, trial: &Trial, value: Option<f64>) {
+        match fallback::attempt(|| self.take(trial.id, value)) {
+            Ok(Ok(())) => {}
+            Ok(Err(why)) => self.recover(why),
+            Err(stopped) => self.recover(stopped.to_string()),
+        }
+    }
+
+    fn unit(&self, trial: &Trial) -> Result<Vec<f64>> {
+        let Some(recipe) = &trial.recipe else { return Ok(vec![0.0; self.points.dim()]) };
+        let all: Vec<usize> = (0..self.points.n_inputs()).collect();
+        Ok(self.points.made_of(trial.id, recipe, &trial.z, &all))
+    }
+
+    fn insight(&self, sign: f64) -> Option<Insight> {
+        Some(self.account(sign))
+    }
+
+    fn model_of_best(&mut self, history: &History) -> Option<(&mut Optimiser, Located)> {
+        let measured: Vec<TrialId> = history.measured().map(|(trial, _)| trial.id).collect();
+        self.live_points(&measured)
     }
 }

@@ -6,6 +6,7 @@
 use super::coded::Coded;
 use super::group::Group;
 use super::halving::Halving;
+use crate::trial::Recipe;
 
 /// Workers from which tests are asked ahead of need.
 pub(super) const MANY: usize = 8;
@@ -98,6 +99,17 @@ impl Round {
         match self {
             Round::Coded(round) => round.step,
             Round::Halving(round) => round.step,
+        }
+    }
+
+    /// How the next test of round `number` is made.
+    pub(super) fn recipe(&self, number: usize) -> Recipe {
+        match self.next() {
+            Some(Test { group, chunk, part, .. }) => {
+                let (parts, step) = (group.0.clone(), self.step() * part);
+                Recipe::Move { round: number, parts, chunk: *chunk, step }
+            }
+            None => Recipe::Uniform,
         }
     }
 

@@ -13,7 +13,7 @@ use super::coded::CURVATURE;
 use super::round::{Found, MANY};
 use super::slopes::Slope;
 use super::start::{CENTRE, STEP};
-use super::{Auto, Phase, Task};
+use super::{Auto, Phase};
 use crate::error::Result;
 use crate::rng::bits_at;
 use crate::trial::Recipe;
@@ -138,12 +138,11 @@ impl Auto {
         }
         Ok(())
     }
+}
 
-    /// The next probe.
-    pub(super) fn scatter_job(&self) -> super::Job {
-        let recipe = Recipe::Scatter { base: CENTRE, step: STEP.0 };
-        super::Job { recipe, z: vec![], task: Task::Scatter }
-    }
+/// How a probe is made.
+pub(super) fn recipe() -> Recipe {
+    Recipe::Scatter { base: CENTRE, step: STEP.0 }
 }
 
 /// What may stay unexplained of changes: noise, and the usual share of curvature.

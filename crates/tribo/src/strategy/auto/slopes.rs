@@ -38,8 +38,8 @@ impl Auto {
             if u.len() == inputs.len() && (0.0..=1.0).contains(&moved) && uphill.is_finite() {
                 u[at] = moved;
                 let id = u64::MAX - input as u64;
-                live.arm.expect(id, u);
-                live.arm.told(id, Some(uphill));
+                live.optimiser.expect(id, u);
+                live.optimiser.told(id, Some(uphill));
             }
         }
     }

@@ -72,12 +72,11 @@ impl Auto {
     }
 
     /// The user knows which inputs matter: they are optimised as soon as there are first points.
-    pub(super) fn take_given(&mut self, given: Vec<usize>) -> Result<()> {
+    pub(super) fn take_given(&mut self, given: Vec<usize>) {
         for input in given {
             let name = self.points.name(input);
             self.named.push(ActiveInput { name, input, evidence: None });
         }
-        Ok(())
     }
 
     pub(super) fn start_told(&mut self, id: TrialId, pair: bool, value: Option<f64>) {

@@ -4,20 +4,16 @@
 //! trial. And what is made from that when it is needed, and can be thrown away: the models and the posterior. A fit that
 //! no trial was asked with yet is a draft; it becomes the model when one is, and is gone when anything else happens.
 
-use super::ahead::{Ahead, Pending};
-use super::fitted::{Fitted, Noise};
-use super::model::{Known, Model};
-use super::results::Results;
-use super::searches::LocalSearches;
-use super::settings::Settings;
+use super::fit_record::{Fitted, Noise};
+use super::model::{Basis, Known, Model};
+use super::pending::{Ahead, Pending};
 use crate::error::{Error, Result};
-use crate::surrogate::watch::Watch;
 use crate::trial::Fit;
 use std::collections::BTreeMap;
 
 /// What is known of the function, made on demand.
 #[derive(Default)]
-pub(super) struct Forecast {
+pub(super) struct ModelCache {
     /// The last fit that a trial was asked with.
     fitted: Option<Fitted>,
     /// Results there were when the model was last used for a trial: they need not be asked whether they fit into it.
@@ -34,7 +30,7 @@ pub(super) struct Forecast {
     known: Known,
 }
 
-impl Forecast {
+impl ModelCache {
     /// Fits look for the directions that matter.
     pub(super) fn learn_metric(&mut self) {
         self.known.learns_metric = true;
@@ -45,9 +41,9 @@ impl Forecast {
         self.known.noise = Some(noise);
     }
 
-    /// The middle one of the values at the last fit; infinite before the first.
-    pub(super) fn middle(&self) -> f64 {
-        self.fitted.as_ref().map_or(f64::INFINITY, |fitted| fitted.middle)
+    /// The median of the values at the last fit; infinite before the first.
+    pub(super) fn median(&self) -> f64 {
+        self.fitted.as_ref().map_or(f64::INFINITY, |fitted| fitted.median)
     }
 
     /// The record of a fit that no trial was asked with yet.
@@ -92,88 +88,55 @@ impl Forecast {
     /// The model and the posterior ahead of it, up to date. An error leaves what was there.
     pub(super) fn prepare(
         &mut self,
-        settings: &Settings,
-        results: &Results,
-        searches: &LocalSearches,
+        basis: Basis<'_>,
         pending: &BTreeMap<u64, Pending>,
-        crowded: bool,
-        seed: u64,
-        watch: &dyn Watch,
     ) -> Result<(&Model, &Ahead)> {
         let pending: Vec<&Pending> = pending.values().collect();
-        self.refresh(settings, results, searches, crowded, seed, watch)?;
+        self.refresh(basis)?;
         let Some(model) = self.draft.as_ref().or(self.model.as_ref()) else {
             return Err(Error::Empty { what: "model of the embedding" });
         };
+        let number = basis.searches.number();
         let ahead = match &mut self.ahead {
             Some(ahead) => ahead,
             empty => {
                 let at_once = &pending[..self.n_at_once.unwrap_or(pending.len())];
-                empty.insert(Ahead::new(model, at_once, &results.barren, searches.number())?)
+                empty.insert(Ahead::new(model, at_once, &basis.results.barren, number)?)
             }
         };
-        ahead.catch_up(model, &pending, searches.number())?;
+        ahead.catch_up(model, &pending, number)?;
         Ok((model, ahead))
     }
 
     /// The model of all results. Events alone decide proposals, so a look at it in between changes none of them.
-    pub(super) fn model(
-        &mut self,
-        settings: &Settings,
-        results: &Results,
-        searches: &LocalSearches,
-        crowded: bool,
-        seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<&Model> {
-        self.refresh(settings, results, searches, crowded, seed, watch)?;
+    pub(super) fn model(&mut self, basis: Basis<'_>) -> Result<&Model> {
+        self.refresh(basis)?;
         let model = self.draft.as_ref().or(self.model.as_ref());
         model.ok_or(Error::Empty { what: "model of the embedding" })
     }
 
     /// Brings the model up to date, or makes a draft.
-    fn refresh(
-        &mut self,
-        settings: &Settings,
-        results: &Results,
-        searches: &LocalSearches,
-        crowded: bool,
-        seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<()> {
-        if self.ahead.is_some() || self.draft.is_some() {
+    fn refresh(&mut self, basis: Basis<'_>) -> Result<()> {
+        if self.ahead.is_some() || self.draft.is_some() || self.update(basis)? {
             return Ok(());
         }
-        let spacing = if settings.trust_region { searches.spacing() } else { 0.0 };
-        if !self.update(settings, results, spacing, seed, watch)? {
-            let (points, values) = (&results.points, &results.values);
-            let last = self.fitted.as_ref();
-            let known = Known { crowded, ..self.known };
-            let fit = Model::fit(settings, points, values, last, spacing, known, seed, watch)?;
-            self.draft = Some(fit);
-        }
+        let known = Known { crowded: basis.crowded, ..self.known };
+        self.draft = Some(Model::fit(basis, self.fitted.as_ref(), known)?);
         Ok(())
     }
 
     /// Takes new results into the model; false if it has to be fitted.
-    fn update(
-        &mut self,
-        settings: &Settings,
-        results: &Results,
-        spacing: f64,
-        seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<bool> {
+    fn update(&mut self, basis: Basis<'_>) -> Result<bool> {
         let Some(fitted) = &self.fitted else { return Ok(false) };
-        if results.len() > self.n_accepted && fitted.is_outgrown(results.len(), settings) {
+        let results = basis.results;
+        if results.len() > self.n_accepted && fitted.is_outgrown(results.len(), basis.settings) {
             return Ok(false);
         }
-        let (points, values) = (&results.points, &results.values);
         let mut model = match self.model.take() {
             Some(model) => model,
-            None => Model::again(fitted, settings, points, values, seed, watch)?,
+            None => Model::again(basis, fitted)?,
         };
-        if !model.take_in(points, values, self.n_accepted, spacing) {
+        if !model.take_in(results, self.n_accepted, basis.spacing()) {
             return Ok(false);
         }
         self.model = Some(model);

@@ -4,11 +4,10 @@
 //! be over, the proposal is where the next one begins. Nothing is changed here: what was decided goes back with the
 //! point.
 
-use super::ahead::Ahead;
+use super::local_search::LocalSearches;
 use super::model::Model;
+use super::pending::Ahead;
 use super::results::Results;
-use super::searches::LocalSearches;
-use super::settings::{Acquisition, Maximizer, Settings};
 use crate::acquisition::maximize::{Search, maximise, maximise_cmaes};
 use crate::acquisition::{
     Acquisition as Function, ConfidenceBound, ExpectedImprovement, KnowledgeGradient, LogExpectedImprovement,
@@ -16,6 +15,7 @@ use crate::acquisition::{
 };
 use crate::error::Result;
 use crate::rng::Stream;
+use crate::strategy::settings::{Acquisition, Maximizer, Settings};
 use crate::surrogate::watch::Watch;
 use crate::trial::{Ended, Purpose};
 use faer::Mat;
@@ -32,13 +32,13 @@ const KNOWLEDGE_DESIGN: usize = 32;
 
 /// Which trial a proposal is for.
 #[derive(Clone, Copy)]
-pub(super) struct For {
+pub(in crate::strategy) struct NextTrial {
     /// Its id.
-    pub(super) id: u64,
+    pub(in crate::strategy) id: u64,
     /// Trials asked before in the study.
-    pub(super) n_asked: usize,
+    pub(in crate::strategy) n_asked: usize,
     /// Why it is proposed.
-    pub(super) purpose: Purpose,
+    pub(in crate::strategy) purpose: Purpose,
 }
 
 /// What proposals are made from.
@@ -54,7 +54,7 @@ pub(super) struct Proposer<'a> {
 
 impl Proposer<'_> {
     /// The best point, and where the current local search ended if it did.
-    pub(super) fn propose(&self, trial: For, watch: &dyn Watch) -> Result<(Vec<f64>, Option<Ended>)> {
+    pub(super) fn propose(&self, trial: NextTrial, watch: &dyn Watch) -> Result<(Vec<f64>, Option<Ended>)> {
         let (model, posterior, searches) = (self.model, self.ahead.posterior(self.model), self.searches);
         let mut stream = Stream::new(self.seed, "maximise", trial.id);
         let d = posterior.dim();
@@ -104,7 +104,7 @@ impl Proposer<'_> {
     }
 
     /// The function to maximise; `lowest` is the best value at the incumbents, as the model sees it.
-    fn function(&self, incumbents: &Mat<f64>, lowest: f64, trial: For) -> Result<Box<dyn Function>> {
+    fn function(&self, incumbents: &Mat<f64>, lowest: f64, trial: NextTrial) -> Result<Box<dyn Function>> {
         if trial.purpose == Purpose::Explore {
             return Ok(Box::new(PosteriorVariance));
         }

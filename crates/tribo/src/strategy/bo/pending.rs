@@ -1,7 +1,7 @@
 //! The posterior that proposals are made on: the model's, and what is on its way.
 //!
 //! Pending points are hallucinated at their means `[@desautels2014]`. Points that gave no value count as no better than
-//! the middle result: at their means, where the model expects much of them, the search would return to them for ever.
+//! the median result: at their means, where the model expects much of them, the search would return to them for ever.
 //! The fit of the model sees neither.
 //!
 //! It is kept between the asks of a burst and grows by one point for each, when the next ask needs it: a worker that
@@ -58,9 +58,9 @@ impl Ahead {
                 }
             }
         }
-        let middle = model.warp(model.fitted().middle);
+        let median = model.warp(model.fitted().median);
         for u in barren {
-            ahead.observe(model, u, |mean| mean.max(middle))?;
+            ahead.observe(model, u, |mean| mean.max(median))?;
         }
         Ok(ahead)
     }

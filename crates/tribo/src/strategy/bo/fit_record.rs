@@ -4,9 +4,9 @@
 //! bits. So the record holds hyper-parameters themselves, not their logarithms, and for greedy inducing points those
 //! they were chosen at, which are not the ones found in the end.
 
-use super::settings::Settings;
 use super::warp::Warp;
 use crate::error::{Error, RestoreFault, Result};
+use crate::strategy::settings::Settings;
 use crate::surrogate::hyper::Hyperparameters;
 use crate::surrogate::kernel::{Kernel, check_positive};
 use crate::surrogate::metric::Metric;
@@ -18,7 +18,7 @@ use crate::trial::{Fit, TrialId};
 /// comes to 1.7 with a free noise and to 0.06 without. So noise is believed in only if it explains a good part of every
 /// result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Noise {
+pub(in crate::strategy) enum Noise {
     None,
     Some,
 }
@@ -29,8 +29,8 @@ pub(super) struct Fitted {
     pub(super) hyper: Hyperparameters,
     pub(super) noise: Noise,
     pub(super) warp: Warp,
-    /// The middle one of all values.
-    pub(super) middle: f64,
+    /// The median of all values.
+    pub(super) median: f64,
     /// Points closer than this to better ones were left out; 0 if none were.
     pub(super) spacing: f64,
     /// Where greedy inducing points were chosen.
@@ -60,7 +60,7 @@ impl Fitted {
             shift,
             scale,
             log,
-            middle: self.middle,
+            middle: self.median,
             spacing: self.spacing,
             chosen_at: self.chosen_at.as_ref().map(to_list),
             metric: self.metric.as_ref().map(Metric::to_list),
@@ -123,7 +123,7 @@ impl Fitted {
             hyper: hyper(&fit.hyper)?,
             noise: if fit.noisy { Noise::Some } else { Noise::None },
             warp: Warp::from_numbers(fit.shift, fit.scale, fit.log),
-            middle: fit.middle,
+            median: fit.middle,
             spacing: fit.spacing,
             chosen_at: fit.chosen_at.as_deref().map(hyper).transpose()?,
             metric: fit.metric.as_deref().map(metric).transpose()?,

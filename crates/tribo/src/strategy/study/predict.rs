@@ -9,19 +9,14 @@
 //!
 //! Only for one model of all coordinates: a random embedding has no way back from a point to model coordinates.
 
-use super::arm::Arm;
-use super::study::{Best, Machine, Study};
+use super::{Best, Study};
 use crate::error::{Error, Result};
 use crate::space::Point;
 use crate::surrogate::watch::Watch;
-use crate::trial::TrialId;
 use faer::Mat;
 
 /// Points predicted at once: cancelling is looked for in between.
 const BLOCK: usize = 1_000;
-
-/// Trials and where they are in the unit cube of a model.
-pub(super) type Located = Vec<(TrialId, Vec<f64>)>;
 
 /// The latent function at some points, without the noise of an evaluation.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -41,16 +36,12 @@ impl Study {
             .map(|point| Ok(self.space().encode(point)?.into_vec()))
             .collect::<Result<Vec<Vec<f64>>>>()?;
         let direction = self.direction;
-        let Machine::Arms { arms, .. } = &mut self.machine else { return Err(Error::NoPosterior) };
-        let [arm] = &mut arms[..] else { return Err(Error::NoPosterior) };
-        if !arm.embedding().is_identity() {
-            return Err(Error::NoPosterior);
-        }
-        if arm.best().is_none() {
+        let Some(optimiser) = self.engine.model_of_all() else { return Err(Error::NoPosterior) };
+        if optimiser.best().is_none() {
             return Err(Error::Empty { what: "the list of measured values" });
         }
-        let u: Vec<Vec<f64>> = z.iter().map(|z| arm.to_unit(z)).collect();
-        let model = arm.model(watch)?;
+        let u: Vec<Vec<f64>> = z.iter().map(|z| optimiser.to_unit(z)).collect();
+        let model = optimiser.model(watch)?;
         let mut predicted = Predicted::default();
         for block in u.chunks(BLOCK) {
             if watch.cancelled() {
@@ -74,23 +65,8 @@ impl Study {
     pub fn best_expected(&mut self, watch: &dyn Watch) -> Result<Option<Best>> {
         let Some((lowest, _)) = self.history.best() else { return Ok(None) };
         let mut best = lowest.id;
-        let measured: Vec<TrialId> = self.history.measured().map(|(trial, _)| trial.id).collect();
-        let (arm, points): (&mut Arm, Located) = match &mut self.machine {
-            Machine::Random => return self.best(),
-            Machine::Auto(auto) => match auto.live_points(&measured) {
-                Some(known) => known,
-                None => return self.best(),
-            },
-            Machine::Arms { arms, .. } => {
-                let Some((trial, _)) = self.history.get(best) else { return Ok(None) };
-                let embedding = trial.embedding;
-                let arm = &mut arms[embedding];
-                let own = self.history.measured().filter(|(trial, _)| trial.embedding == embedding);
-                let points = own.map(|(trial, _)| (trial.id, arm.to_unit(&trial.z))).collect();
-                (arm, points)
-            }
-        };
-        let model = arm.model(watch)?;
+        let Some((optimiser, points)) = self.engine.model_of_best(&self.history) else { return self.best() };
+        let model = optimiser.model(watch)?;
         let mut value = None;
         if model.is_noisy() && !points.is_empty() {
             let x = Mat::from_fn(points.len(), points[0].1.len(), |i, k| points[i].1[k]);

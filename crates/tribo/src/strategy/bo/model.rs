@@ -6,10 +6,12 @@
 //! A model is a function of its `Fitted` and the results in the order told: [`Model::again`] and [`Model::take_in`] lead
 //! to the same bits whether the results came one by one or all at once after a restart.
 
-use super::fitted::{Fitted, Noise};
-use super::settings::{InducingPoints, Process, Settings};
+use super::fit_record::{Fitted, Noise};
+use super::local_search::LocalSearches;
+use super::results::Results;
 use super::warp::Warp;
 use crate::error::{Error, Result};
+use crate::strategy::settings::{InducingPoints, Process, Settings};
 use crate::surrogate::Posterior;
 use crate::surrogate::data::Data;
 use crate::surrogate::exact::ExactPosterior;
@@ -31,8 +33,27 @@ pub(super) struct Known {
     pub(super) learns_metric: bool,
 }
 
+/// What a model is made from.
+#[derive(Clone, Copy)]
+pub(super) struct Basis<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) results: &'a Results,
+    pub(super) searches: &'a LocalSearches,
+    /// Many workers act on few results.
+    pub(super) crowded: bool,
+    pub(super) seed: u64,
+    pub(super) watch: &'a dyn Watch,
+}
+
+impl Basis<'_> {
+    /// How close two points of the model may be.
+    pub(super) fn spacing(&self) -> f64 {
+        if self.settings.trust_region { self.searches.spacing() } else { 0.0 }
+    }
+}
+
 /// A fitted model and what it has seen.
-pub(super) struct Model {
+pub(in crate::strategy) struct Model {
     posterior: Box<dyn Posterior>,
     fitted: Fitted,
     /// The points it was given; the others are too close to one of these.
@@ -45,14 +66,8 @@ pub(super) struct Model {
 
 impl Model {
     /// The model of a fit made before, as it was right after that fit.
-    pub(super) fn again(
-        fitted: &Fitted,
-        settings: &Settings,
-        points: &[Vec<f64>],
-        values: &[f64],
-        seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<Model> {
+    pub(super) fn again(basis: Basis<'_>, fitted: &Fitted) -> Result<Model> {
+        let Basis { settings, results: Results { points, values, .. }, seed, watch, .. } = basis;
         let n_seen = fitted.n_results;
         let rows = thin(&points[..n_seen], &values[..n_seen], fitted.spacing);
         let kept: Vec<Vec<f64>> = rows.iter().map(|&i| points[i].clone()).collect();
@@ -75,13 +90,8 @@ impl Model {
 
     /// Takes in what is new; false if a fit is needed instead, and this model is of no more use. The first `n_accepted`
     /// results were found fit to be taken in before.
-    pub(super) fn take_in(
-        &mut self,
-        points: &[Vec<f64>],
-        values: &[f64],
-        n_accepted: usize,
-        spacing: f64,
-    ) -> bool {
+    pub(super) fn take_in(&mut self, results: &Results, n_accepted: usize, spacing: f64) -> bool {
+        let Results { points, values, .. } = results;
         for i in n_accepted.min(self.n_seen)..values.len() {
             // A point too close to another asks for a fit, which decides which of the two is kept.
             let earlier = &self.kept[..self.n_kept_by_fit + i - self.fitted.n_results];
@@ -101,22 +111,15 @@ impl Model {
 
     /// Fits hyper-parameters under each candidate warp, without noise and with, and keeps the most likely. Starts from
     /// the last fit, if there is one.
-    pub(super) fn fit(
-        settings: &Settings,
-        points: &[Vec<f64>],
-        values: &[f64],
-        last: Option<&Fitted>,
-        spacing: f64,
-        known: Known,
-        seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<Model> {
+    pub(super) fn fit(basis: Basis<'_>, last: Option<&Fitted>, known: Known) -> Result<Model> {
+        let Basis { settings, results: Results { points, values, .. }, seed, watch, .. } = basis;
         if values.is_empty() {
             return Err(Error::Empty { what: "results of the model" });
         }
-        let spacing = if last.is_some_and(|last| last.noise == Noise::None) { spacing } else { 0.0 };
+        let deterministic = last.is_some_and(|last| last.noise == Noise::None);
+        let spacing = if deterministic { basis.spacing() } else { 0.0 };
         let rows = thin(points, values, spacing);
-        let (n_seen, middle) = (values.len(), middle(values));
+        let (n_seen, median) = (values.len(), median(values));
         let values: Vec<f64> = rows.iter().map(|&i| values[i]).collect();
         let kept: Vec<Vec<f64>> = rows.iter().map(|&i| points[i].clone()).collect();
         let x = matrix(&kept);
@@ -141,7 +144,7 @@ impl Model {
                 // Other choices do not look at hyper-parameters.
                 let chosen_at = report.chosen_at.filter(|_| gp.is_greedy());
                 let (metric, n_results) = (None, n_seen);
-                let fitted = Fitted { hyper, noise, warp, middle, spacing, chosen_at, metric, n_results };
+                let fitted = Fitted { hyper, noise, warp, median, spacing, chosen_at, metric, n_results };
                 best = Some((evidence, posterior, fitted));
             }
         }
@@ -166,12 +169,12 @@ impl Model {
         &self.fitted
     }
 
-    pub(super) fn posterior(&self) -> &dyn Posterior {
+    pub(in crate::strategy) fn posterior(&self) -> &dyn Posterior {
         &*self.posterior
     }
 
     /// Whether results are taken to carry noise.
-    pub(super) fn is_noisy(&self) -> bool {
+    pub(in crate::strategy) fn is_noisy(&self) -> bool {
         self.fitted.noise == Noise::Some
     }
 
@@ -199,7 +202,7 @@ impl Model {
     }
 
     /// The value that the model sees as `w`, and the slope of that map.
-    pub(super) fn unwarp(&self, w: f64) -> (f64, f64) {
+    pub(in crate::strategy) fn unwarp(&self, w: f64) -> (f64, f64) {
         self.fitted.warp.invert(w)
     }
 
@@ -254,8 +257,8 @@ fn matrix(points: &[Vec<f64>]) -> Mat<f64> {
     Mat::from_fn(points.len(), points.first().map_or(0, Vec::len), |i, k| points[i][k])
 }
 
-/// The middle one of the values.
-fn middle(values: &[f64]) -> f64 {
+/// The median of the values.
+fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     *sorted.select_nth_unstable_by(values.len() / 2, f64::total_cmp).1
 }

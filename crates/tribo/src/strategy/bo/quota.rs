@@ -24,7 +24,7 @@ impl Default for Quota {
 }
 
 impl Quota {
-    pub(super) fn check(&self) -> Result<()> {
+    pub(in crate::strategy) fn check(&self) -> Result<()> {
         if self.exploit == 0 && self.explore == 0 {
             return Err(Error::OutOfRange {
                 what: "quota.exploit",

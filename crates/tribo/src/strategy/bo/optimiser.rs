@@ -1,21 +1,21 @@
 //! One embedding: its design, its results, its local searches and its model, and the proposals made from them.
 //!
 //! What an arm knows is changed by events alone: a trial asked, an outcome told. Proposing changes nothing but what can
-//! be made again (`forecast`), so a proposal that fails or is not used leaves no trace, and the same events give the same
+//! be made again (`model_cache`), so a proposal that fails or is not used leaves no trace, and the same events give the same
 //! proposals whether they come from a running study or from its records.
 
-use super::ahead::Pending;
-use super::fitted::{Fitted, Noise};
-use super::forecast::Forecast;
-use super::model::Model;
-use super::proposal::{For, MANY_PENDING, Proposer};
+use super::fit_record::{Fitted, Noise};
+use super::local_search::LocalSearches;
+use super::model::{Basis, Model};
+use super::model_cache::ModelCache;
+use super::pending::Pending;
+use super::propose::{MANY_PENDING, NextTrial, Proposer};
 use super::results::Results;
-use super::searches::LocalSearches;
-use super::settings::{Design, Settings};
 use crate::design::Sobol;
 use crate::embed::Embedding;
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
+use crate::strategy::settings::{Design, Settings};
 use crate::surrogate::watch::Watch;
 use crate::trial::{Decision, Purpose, Trial};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ const FEW_RESULTS: usize = 10;
 const MARGIN: f64 = 0.1;
 
 /// One embedding and what is known in it. All points are in the unit cube of the embedding's box.
-pub(super) struct Arm {
+pub(in crate::strategy) struct Optimiser {
     embedding: Embedding,
     low: Vec<f64>,
     high: Vec<f64>,
@@ -42,20 +42,25 @@ pub(super) struct Arm {
     /// Points that were still pending when the last outcome was told.
     n_beside: usize,
     searches: LocalSearches,
-    forecast: Forecast,
+    models: ModelCache,
 }
 
 /// A point of the unit cube, and what was decided on the way to it.
-pub(super) struct Proposal {
-    pub(super) u: Vec<f64>,
-    pub(super) decision: Option<Box<Decision>>,
+pub(in crate::strategy) struct Proposal {
+    pub(in crate::strategy) u: Vec<f64>,
+    pub(in crate::strategy) decision: Option<Box<Decision>>,
 }
 
-impl Arm {
-    pub(super) fn new(embedding: Embedding, settings: Settings, seed: u64, index: u64) -> Result<Arm> {
+impl Optimiser {
+    pub(in crate::strategy) fn new(
+        embedding: Embedding,
+        settings: Settings,
+        seed: u64,
+        index: u64,
+    ) -> Result<Optimiser> {
         let (low, high) = embedding.bounds();
         let sobol = Sobol::new(low.len(), &mut Stream::new(seed, "initial design", index))?;
-        Ok(Arm {
+        Ok(Optimiser {
             embedding,
             low,
             high,
@@ -67,65 +72,65 @@ impl Arm {
             pending: BTreeMap::new(),
             n_beside: 0,
             searches: LocalSearches::new(),
-            forecast: Forecast::default(),
+            models: ModelCache::default(),
         })
     }
 
     /// The first search begins in a small box.
-    pub(super) fn begin_near(&mut self) {
+    pub(in crate::strategy) fn begin_near(&mut self) {
         self.searches.begin_near();
     }
 
     /// Searches that gain too little are over.
-    pub(super) fn give_way(&mut self) {
+    pub(in crate::strategy) fn give_way(&mut self) {
         self.searches.give_way();
     }
 
     /// Fits look for the directions that matter.
-    pub(super) fn learn_metric(&mut self) {
-        self.forecast.learn_metric();
+    pub(in crate::strategy) fn learn_metric(&mut self) {
+        self.models.learn_metric();
     }
 
     /// Whether results carry noise was measured.
-    pub(super) fn know_noise(&mut self, noise: Noise) {
-        self.forecast.know_noise(noise);
+    pub(in crate::strategy) fn know_noise(&mut self, noise: Noise) {
+        self.models.know_noise(noise);
     }
 
     /// Whether the search under way gained too little to go on.
-    pub(super) fn has_stalled(&self) -> bool {
+    pub(in crate::strategy) fn has_stalled(&self) -> bool {
         self.searches.has_stalled()
     }
 
     /// Goes on with the best search so far.
-    pub(super) fn resume(&mut self) {
+    pub(in crate::strategy) fn resume(&mut self) {
         self.searches.resume(&self.results.values);
-        self.forecast.look_again();
+        self.models.look_again();
     }
 
-    pub(super) fn embedding(&self) -> &Embedding {
+    pub(in crate::strategy) fn embedding(&self) -> &Embedding {
         &self.embedding
     }
 
     /// The lowest value measured here.
-    pub(super) fn best(&self) -> Option<f64> {
+    pub(in crate::strategy) fn best(&self) -> Option<f64> {
         self.results.lowest()
     }
 
     /// z of a point of the unit cube.
-    pub(super) fn to_z(&self, u: &[f64]) -> Vec<f64> {
+    pub(in crate::strategy) fn to_z(&self, u: &[f64]) -> Vec<f64> {
         (0..u.len())
             .map(|k| (self.low[k] + u[k] * (self.high[k] - self.low[k])).clamp(self.low[k], self.high[k]))
             .collect()
     }
 
     /// The point of the unit cube of z.
-    pub(super) fn to_unit(&self, z: &[f64]) -> Vec<f64> {
+    pub(in crate::strategy) fn to_unit(&self, z: &[f64]) -> Vec<f64> {
         (0..z.len()).map(|k| ((z[k] - self.low[k]) / (self.high[k] - self.low[k])).clamp(0.0, 1.0)).collect()
     }
 
     /// Whether the next proposal is part of the initial design: as long as it is not handed out, longer if too few
     /// results are there to fit a model to, and while few are known and more than those are pending.
-    pub(super) fn is_designing(&self) -> bool {
+    pub(in crate::strategy) fn is_designing(&self) -> bool {
         let n = self.settings.n_initial(self.low.len());
         let known = self.results.len();
         // A model of a handful of points is no guide for a crowd of workers.
@@ -140,7 +145,7 @@ impl Arm {
     }
 
     /// The next point of the design.
-    pub(super) fn design_point(&self, id: u64) -> Result<Vec<f64>> {
+    pub(in crate::strategy) fn design_point(&self, id: u64) -> Result<Vec<f64>> {
         let mut u = vec![0.0; self.low.len()];
         match self.settings.initial.design {
             Design::Sobol => {
@@ -158,20 +163,20 @@ impl Arm {
     }
 
     /// A uniform point, for when the model's own proposal is taken.
-    pub(super) fn random_point(&self, stream: &mut Stream) -> Vec<f64> {
+    pub(in crate::strategy) fn random_point(&self, stream: &mut Stream) -> Vec<f64> {
         (0..self.low.len()).map(|_| stream.uniform()).collect()
     }
 
     /// Maximises the acquisition, or the variance.
-    pub(super) fn propose(&mut self, trial: For, watch: &dyn Watch) -> Result<Proposal> {
+    pub(in crate::strategy) fn propose(&mut self, trial: NextTrial, watch: &dyn Watch) -> Result<Proposal> {
         let crowded = self.is_crowded();
         let (settings, results, searches, seed) = (&self.settings, &self.results, &self.searches, self.seed);
-        let (model, ahead) =
-            self.forecast.prepare(settings, results, searches, &self.pending, crowded, seed, watch)?;
+        let basis = Basis { settings, results, searches, crowded, seed, watch };
+        let (model, ahead) = self.models.prepare(basis, &self.pending)?;
         let n_pending = self.pending.len();
         let proposer = Proposer { settings, seed, results, searches, model, ahead, n_pending };
         let (u, ended) = proposer.propose(trial, watch)?;
-        let fit = self.forecast.draft();
+        let fit = self.models.draft();
         let decided = fit.is_some() || ended.is_some();
         let decision = Decision { results: results.len(), fit, ended, fell_back: None };
         let decision = decided.then(|| Box::new(decision));
@@ -179,28 +184,29 @@ impl Arm {
     }
 
     /// The model of all results here.
-    pub(super) fn model(&mut self, watch: &dyn Watch) -> Result<&Model> {
+    pub(in crate::strategy) fn model(&mut self, watch: &dyn Watch) -> Result<&Model> {
         let crowded = self.is_crowded();
-        self.forecast.model(&self.settings, &self.results, &self.searches, crowded, self.seed, watch)
+        let (settings, results, searches) = (&self.settings, &self.results, &self.searches);
+        self.models.model(Basis { settings, results, searches, crowded, seed: self.seed, watch })
     }
 
     /// A point of the design instead of the proposal that could not be made, and why.
-    pub(super) fn makeshift(&self, id: u64, why: String) -> Result<Proposal> {
+    pub(in crate::strategy) fn makeshift(&self, id: u64, why: String) -> Result<Proposal> {
         let (results, fell_back) = (self.results.len(), Some(why));
         let decision = Some(Box::new(Decision { results, fit: None, ended: None, fell_back }));
         Ok(Proposal { u: self.design_point(id)?, decision })
     }
 
     /// Takes note of a trial asked at `u`.
-    pub(super) fn asked(&mut self, trial: &Trial, u: Vec<f64>) {
+    pub(in crate::strategy) fn asked(&mut self, trial: &Trial, u: Vec<f64>) {
         if trial.decision.as_ref().is_some_and(|decision| decision.fit.is_some()) {
-            self.forecast.accept_draft();
+            self.models.accept_draft();
         }
         self.note(trial, u);
     }
 
     /// Takes note of a trial asked at `u` by an earlier process. An error changes nothing.
-    pub(super) fn restored(&mut self, trial: &Trial, u: Vec<f64>) -> Result<()> {
+    pub(in crate::strategy) fn restored(&mut self, trial: &Trial, u: Vec<f64>) -> Result<()> {
         let mut fitted = None;
         if let Some(decision) = &trial.decision {
             let (recorded, known) = (decision.results, self.results.len());
@@ -213,7 +219,7 @@ impl Arm {
             let from_record = |fit| Fitted::from_record(fit, known, self.low.len(), &self.settings, trial.id);
             fitted = decision.fit.as_ref().map(from_record).transpose()?;
         }
-        self.forecast.restore(fitted);
+        self.models.restore(fitted);
         self.note(trial, u);
         Ok(())
     }
@@ -222,29 +228,29 @@ impl Arm {
     fn note(&mut self, trial: &Trial, u: Vec<f64>) {
         match trial.purpose {
             Purpose::Initial => self.n_designed += 1,
-            Purpose::Exploit | Purpose::Explore => self.forecast.used(self.results.len(), self.pending.len()),
-            Purpose::Added | Purpose::Probe => self.forecast.look_again(),
+            Purpose::Exploit | Purpose::Explore => self.models.used(self.results.len(), self.pending.len()),
+            Purpose::Added | Purpose::Probe => self.models.look_again(),
         }
         if trial.decision.as_ref().is_some_and(|decision| decision.fell_back.is_some()) {
             // Nothing half made is used again.
-            self.forecast.look_again();
+            self.models.look_again();
         }
         if let Some(ended) = trial.decision.as_ref().and_then(|decision| decision.ended) {
             self.searches.begin_next(ended, &self.results, &u);
-            self.forecast.begin_search();
+            self.models.begin_search();
         }
         let is_added = trial.purpose == Purpose::Added;
         self.pending.insert(trial.id.0, Pending { u, search: self.searches.number(), is_added });
     }
 
     /// Takes note of a point that somebody else proposed.
-    pub(super) fn expect(&mut self, id: u64, u: Vec<f64>) {
-        self.forecast.look_again();
+    pub(in crate::strategy) fn expect(&mut self, id: u64, u: Vec<f64>) {
+        self.models.look_again();
         self.pending.insert(id, Pending { u, search: self.searches.number(), is_added: true });
     }
 
     /// Takes note of an outcome: a value, or none.
-    pub(super) fn told(&mut self, id: u64, value: Option<f64>) {
+    pub(in crate::strategy) fn told(&mut self, id: u64, value: Option<f64>) {
         let Some(Pending { u, search, is_added }) = self.pending.remove(&id) else { return };
         self.n_beside = self.pending.len();
         match value {
@@ -255,8 +261,8 @@ impl Arm {
                     // does for the model what a design point would have done.
                     self.n_designed += 1;
                 } else if is_own && !self.is_designing() {
-                    let (middle, d) = (self.forecast.middle(), self.low.len());
-                    self.searches.judge(value, middle, &self.results, d, self.pending.len());
+                    let (median, d) = (self.models.median(), self.low.len());
+                    self.searches.judge(value, median, &self.results, d, self.pending.len());
                 }
                 let row = self.results.measured(u, value);
                 if is_own {
@@ -265,6 +271,6 @@ impl Arm {
             }
             None => self.results.barren.push(u),
         }
-        self.forecast.look_again();
+        self.models.look_again();
     }
 }

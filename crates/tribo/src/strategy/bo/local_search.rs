@@ -1,17 +1,17 @@
 //! Local searches of one embedding, one after the other, each in its trust region.
 //!
-//! A search is over when its box has collapsed, when the acquisition promises next to nothing (`proposal` sees that), or
+//! A search is over when its box has collapsed, when the acquisition promises next to nothing (`propose` sees that), or
 //! when it slides back to an optimum found before. The next one begins where mean - κ sd is lowest, away from all optima
 //! found, and is judged by its own best value. All data stay in the model.
 //!
 //! In bins of many inputs a box takes longer to collapse than there are evaluations: along some directions nothing
 //! changes, and the search creeps. There, searches *give way*: one that gained less than a hundredth of what separates the
-//! lowest value from the middle one in d results is over. A new one takes two or three times as many to come as far, and
+//! lowest value from the median in d results is over. A new one takes two or three times as many to come as far, and
 //! ends lower by a tenth of that distance in perhaps one case of three, which is about as much per evaluation.
 
 use super::model::Model;
 use super::results::{BestFew, Results};
-use super::trust::TrustRegion;
+use super::trust_region::TrustRegion;
 use crate::error::Result;
 use crate::rng::Stream;
 use crate::surrogate::Posterior;
@@ -21,7 +21,7 @@ use faer::Mat;
 /// Random points among which a search begins, at least and at most: there are more where there is more room, 16 d² of them.
 const START_POINTS: (usize, usize) = (500, 4096);
 
-/// Part of middle - lowest that a search must gain to go on, where searches give way, and in how many results for each
+/// Part of median - lowest that a search must gain to go on, where searches give way, and in how many results for each
 /// coordinate.
 const GAIN: f64 = 1e-2;
 const PATIENCE: usize = 1;
@@ -105,11 +105,11 @@ impl LocalSearches {
         &self.region
     }
 
-    /// Judges the current search by a value of its own, before that is among the results. `middle` is the middle one of
+    /// Judges the current search by a value of its own, before that is among the results. `median` is the median of
     /// all values.
-    pub(super) fn judge(&mut self, value: f64, middle: f64, results: &Results, d: usize, pending: usize) {
-        let distance = (middle - results.lowest().unwrap_or(f64::INFINITY)).max(0.0);
-        // By more than a thousandth of what separates the best result from the middle one.
+    pub(super) fn judge(&mut self, value: f64, median: f64, results: &Results, d: usize, pending: usize) {
+        let distance = (median - results.lowest().unwrap_or(f64::INFINITY)).max(0.0);
+        // By more than a thousandth of what separates the best result from the median.
         let improved = self.own.first().is_none_or(|best| value < results.values[best] - 1e-3 * distance);
         self.region.told(improved, d, pending);
         let mark =

@@ -1,22 +1,28 @@
 //! A study: ask for points, tell what came of them.
 //!
-//! The study owns the history and everything derived from it. A trial stores model coordinates z (nothing at all under
-//! `random`); the user's point is derived through the embedding and the space whenever it is needed, bit for bit, so a
-//! history of ten-thousand-dimensional points stays small. No point is proposed twice: points are compared after
+//! The study owns the history and an engine, which is what strategies differ in. A trial stores what its engine makes the
+//! point of: model coordinates z, under `auto` a recipe too, nothing at all under `random`. The user's point is derived
+//! from that whenever it is needed, bit for bit, so a history of ten-thousand-dimensional points stays small. No point is
+//! proposed twice: points are compared after
 //! rounding to what the user sees, so two z that decode to the same integers count as one.
 //!
 //! Later proposals follow from the events alone, trials asked and outcomes told, in their order. A study that was
 //! interrupted is made again from the records of those, by [`Study::restore_asked`] and [`Study::tell_outcome`], and goes
 //! on with the same bits. An ask that fails is no event: it changes nothing.
 
-use super::arm::{Arm, Proposal};
+pub(super) mod insight;
+mod predict;
+mod restore;
+
+pub use insight::{ActiveInput, DenseArm, Evidence, Fact, Finding, Insight, Verdict};
+pub use predict::Predicted;
+
 use super::auto::{self, Auto};
+use super::bo::Bo;
+use super::engine::{Engine, Next};
 use super::fallback;
-use super::insight::{Insight, Verdict};
-use super::proposal::For;
-use super::restore::draw_of;
-use super::settings::{Settings, Strategy};
-use crate::embed::Embedding;
+use super::random::Random;
+use super::settings::Strategy;
 use crate::error::{Error, Result};
 use crate::rng::Stream;
 use crate::space::{Direction, Kind, Point, Space, UnitPoint};
@@ -24,7 +30,7 @@ use crate::surrogate::watch::{Unwatched, Watch};
 use crate::trial::{History, Outcome, Purpose, Told, Trial, TrialId};
 use std::collections::BTreeSet;
 
-/// Uniform draws in search of a point that was not proposed before, when the strategy's own was.
+/// Draws in search of a point that was not asked before, when the strategy's own was.
 pub(super) const REDRAWS: u64 = 1_000;
 
 /// A point to evaluate.
@@ -50,24 +56,17 @@ pub struct Best {
 /// An optimisation with ask and tell.
 pub struct Study {
     space: Space,
-    pub(super) direction: Direction,
+    direction: Direction,
     seed: u64,
-    pub(super) history: History,
-    pub(super) machine: Machine,
+    history: History,
+    engine: Box<dyn Engine>,
     explanation: String,
-    /// Fingerprints of all points proposed, but for those of `restored`.
-    pub(super) proposed: BTreeSet<u64>,
+    /// Fingerprints of all points asked, but for those of `restored`.
+    proposed: BTreeSet<u64>,
     /// Trials of an earlier process whose points were not looked at yet: that takes time where there are many inputs.
-    pub(super) restored: Vec<TrialId>,
+    restored: Vec<TrialId>,
     /// Whether different unit points can be the same to the user.
     discrete: bool,
-}
-
-/// What makes proposals.
-pub(super) enum Machine {
-    Random,
-    Arms { arms: Vec<Arm>, settings: Box<Settings> },
-    Auto(Box<Auto>),
 }
 
 impl Study {
@@ -85,20 +84,12 @@ impl Study {
             Strategy::Bo(_) => (strategy, "bo: as asked".to_owned()),
             Strategy::Paper(_) => (strategy, "paper: as asked".to_owned()),
         };
-        let machine = match strategy {
-            Strategy::Bo(settings) | Strategy::Paper(settings) => {
-                settings.check()?;
-                let arm = |index| {
-                    let embedding = Embedding::new(settings.embedding, space.dim(), seed, index)?;
-                    Arm::new(embedding, settings.clone(), seed, index)
-                };
-                let arms = (0..settings.n_embeddings as u64).map(arm).collect::<Result<Vec<Arm>>>()?;
-                Machine::Arms { arms, settings: Box::new(settings) }
-            }
-            Strategy::Random => Machine::Random,
+        let engine: Box<dyn Engine> = match strategy {
+            Strategy::Bo(settings) | Strategy::Paper(settings) => Box::new(Bo::new(&space, &settings, seed)?),
+            Strategy::Random => Box::new(Random::new(&space, seed)),
             Strategy::Auto(settings) => {
                 let given = auto::inputs_of(&space, &settings.active)?;
-                Machine::Auto(Box::new(Auto::new(&space, auto::budget(evaluations), seed, given)?))
+                Box::new(Auto::new(&space, auto::budget(evaluations), seed, given))
             }
         };
         let discrete =
@@ -109,7 +100,7 @@ impl Study {
             direction,
             seed,
             history,
-            machine,
+            engine,
             explanation,
             proposed: BTreeSet::new(),
             restored: vec![],
@@ -124,18 +115,16 @@ impl Study {
 
     /// What is known about the function and its inputs.
     pub fn insight(&self) -> Insight {
-        let mut insight = match &self.machine {
-            Machine::Auto(auto) => auto.insight(self.direction.to_user(1.0)),
-            Machine::Random | Machine::Arms { .. } => Insight {
-                doing: self.explanation.clone(),
-                verdict: Verdict::Open,
-                n_inputs: self.space.n_inputs(),
-                active: vec![],
-                n_idle: 0,
-                noise_sd: None,
-                findings: vec![],
-            },
+        let nobody_looks = || Insight {
+            doing: self.explanation.clone(),
+            verdict: Verdict::Open,
+            n_inputs: self.space.n_inputs(),
+            active: vec![],
+            n_idle: 0,
+            noise_sd: None,
+            findings: vec![],
         };
+        let mut insight = self.engine.insight(self.direction.to_user(1.0)).unwrap_or_else(nobody_looks);
         insight.findings.extend(fallback::findings(&self.history));
         insight.findings.sort_by_key(|finding| finding.results);
         insight
@@ -171,156 +160,53 @@ impl Study {
         Ok(suggestions)
     }
 
+    /// Asks for one trial: the engine's plan, with another point in it if that one was asked before. None if no point is
+    /// left.
     fn ask_one(&mut self, watch: &dyn Watch) -> Result<Option<Suggestion>> {
         self.look_at_restored()?;
         let id = self.history.next_id();
-        if let Machine::Auto(_) = self.machine {
-            return self.ask_auto(id, watch);
-        }
-        let (embedding, purpose, proposal) = self.first_choice(id, watch)?;
+        let mut plan = self.engine.propose(Next { id, history: &self.history }, watch)?;
+        let mut canonical = self.canonical(&plan.trial)?;
         let mut stream = Stream::new(self.seed, "redraw", id.0);
-        for draw in 0..=REDRAWS {
-            let z = match &self.machine {
-                Machine::Random | Machine::Auto(_) => vec![],
-                Machine::Arms { arms, .. } if draw == 0 => arms[embedding].to_z(&proposal.u),
-                Machine::Arms { arms, .. } => {
-                    arms[embedding].to_z(&arms[embedding].random_point(&mut stream))
-                }
-            };
-            let mut trial = Trial { id, embedding, z, purpose, recipe: None, decision: None };
-            let canonical = self.canonical(&trial, draw)?;
-            let fingerprint = fingerprint(&canonical);
-            if self.proposed.contains(&fingerprint) {
-                continue;
-            }
-            let point = self.space.decode(&canonical)?;
-            match &self.machine {
-                // What a later look-up needs to make the same point again.
-                Machine::Random => trial.z = if draw == 0 { vec![] } else { vec![draw as f64] },
-                // The model is to see the point that is evaluated, not the one that was rounded to it.
-                Machine::Arms { arms, .. } if arms[embedding].embedding().is_identity() => {
-                    trial.z = canonical.into_vec();
-                }
-                Machine::Arms { .. } | Machine::Auto(_) => {}
-            }
-            trial.decision = proposal.decision;
-            self.history.ask(trial)?;
-            // It is a trial now, and nothing below can fail.
-            self.proposed.insert(fingerprint);
-            if let Machine::Arms { arms, .. } = &mut self.machine
-                && let Some((trial, _)) = self.history.get(id)
-            {
-                let u = arms[embedding].to_unit(&trial.z);
-                arms[embedding].asked(trial, u);
-            }
-            return Ok(Some(Suggestion { id, point }));
-        }
-        Ok(None)
-    }
-
-    /// As `ask_one`, under `auto`. Probes and repeats may be points that were proposed before; the optimiser's may not.
-    fn ask_auto(&mut self, id: TrialId, watch: &dyn Watch) -> Result<Option<Suggestion>> {
-        let n_asked = self.history.len();
-        let Machine::Auto(auto) = &mut self.machine else { return Ok(None) };
-        let made = match fallback::attempt(|| auto.propose(id, n_asked, watch))? {
-            Ok(made) => made,
-            Err(why) => auto.makeshift(id, why),
-        };
-        let is_search = made.proposal.is_some();
-        let decision = made.proposal.and_then(|proposal| proposal.decision);
-        let (embedding, purpose, recipe) = (0, made.purpose, Some(made.recipe));
-        let mut trial = Trial { id, embedding, z: made.z, purpose, recipe, decision };
-        let mut stream = Stream::new(self.seed, "redraw", id.0);
-        let redraws = auto.enough_draws().unwrap_or(REDRAWS).min(REDRAWS);
-        let mut canonical = self.canonical(&trial, 0)?;
         let mut n_drawn = 0;
-        while is_search && self.proposed.contains(&fingerprint(&canonical)) {
+        while plan.must_be_new && self.proposed.contains(&fingerprint(&canonical)) {
             n_drawn += 1;
-            match n_drawn {
-                drawn if drawn <= redraws => trial.z.iter_mut().for_each(|z| *z = stream.uniform()),
-                // The inputs searched take few values, and all were tried.
-                _ => match self.elsewhere(id).filter(|elsewhere| elsewhere.recipe != trial.recipe) {
-                    Some(elsewhere) => trial = elsewhere,
-                    None => return Ok(None),
-                },
+            if !self.engine.redraw(&mut plan, n_drawn, &mut stream) {
+                return Ok(None);
             }
-            canonical = self.canonical(&trial, 0)?;
+            canonical = self.canonical(&plan.trial)?;
         }
         let point = self.space.decode(&canonical)?;
-        self.history.ask(trial)?;
+        let fingerprint = fingerprint(&canonical);
+        if self.engine.models_all() {
+            // The model is to see the point that is evaluated, not the one that was rounded to it.
+            plan.trial.z = canonical.into_vec();
+        }
+        self.history.ask(plan.trial)?;
         // It is a trial now, and nothing below can fail.
-        self.proposed.insert(fingerprint(&canonical));
-        if let Machine::Auto(auto) = &mut self.machine
-            && let Some((trial, _)) = self.history.get(id)
-        {
-            auto.asked(trial);
+        self.proposed.insert(fingerprint);
+        if let Some((trial, _)) = self.history.get(id) {
+            self.engine.asked(trial, plan.origin);
         }
         Ok(Some(Suggestion { id, point }))
     }
 
-    /// A trial of `auto` outside the inputs that it searches, if there are others.
-    fn elsewhere(&self, id: TrialId) -> Option<Trial> {
-        let Machine::Auto(auto) = &self.machine else { return None };
-        let recipe = Some(auto.elsewhere()?);
-        Some(Trial { id, embedding: 0, z: vec![], purpose: Purpose::Explore, recipe, decision: None })
-    }
-
-    /// The strategy's own proposal, in the unit cube of an embedding.
-    fn first_choice(&mut self, id: TrialId, watch: &dyn Watch) -> Result<(usize, Purpose, Proposal)> {
-        let n_asked = self.history.len();
-        let undecided = |u| Proposal { u, decision: None };
-        let Machine::Arms { arms, settings } = &mut self.machine else {
-            return Ok((0, Purpose::Initial, undecided(vec![])));
-        };
-        let embedding = choose_arm(arms, n_asked);
-        let arm = &mut arms[embedding];
-        if arm.is_designing() {
-            return Ok((embedding, Purpose::Initial, undecided(arm.design_point(id.0)?)));
-        }
-        let purpose = settings.quota.next(&self.history);
-        match fallback::attempt(|| arm.propose(For { id: id.0, n_asked, purpose }, watch))? {
-            Ok(proposal) => Ok((embedding, purpose, proposal)),
-            Err(why) => Ok((embedding, Purpose::Initial, arm.makeshift(id.0, why)?)),
-        }
-    }
-
     /// The unit point of a trial as the user sees it.
-    pub(super) fn canonical(&self, trial: &Trial, draw: u64) -> Result<UnitPoint> {
-        let unit = self.unit_point(trial, draw)?;
+    fn canonical(&self, trial: &Trial) -> Result<UnitPoint> {
+        let unit = UnitPoint::new(self.engine.unit(trial)?)?;
         if self.discrete { self.space.snap(&unit) } else { Ok(unit) }
-    }
-
-    /// The unit point of a trial; `draw` counts the uniform points of `random`.
-    fn unit_point(&self, trial: &Trial, draw: u64) -> Result<UnitPoint> {
-        let mut unit = vec![0.0; self.space.dim()];
-        match &self.machine {
-            Machine::Random => {
-                let mut stream = Stream::new(self.seed, "random", trial.id.0);
-                (0..=draw).for_each(|_| unit.iter_mut().for_each(|u| *u = stream.uniform()));
-            }
-            Machine::Arms { arms, .. } => arms[trial.embedding].embedding().to_unit(&trial.z, &mut unit)?,
-            Machine::Auto(auto) => {
-                if let Some(recipe) = &trial.recipe {
-                    unit = auto.unit(trial.id, recipe, &trial.z);
-                }
-            }
-        }
-        UnitPoint::new(unit)
     }
 
     /// The point of a trial, in user units.
     pub fn point(&self, id: TrialId) -> Result<Point> {
         let (trial, _) = self.history.get(id).ok_or(Error::UnknownTrial { id: id.0 })?;
-        self.space.decode(&self.unit_point(trial, draw_of(trial))?)
+        self.space.decode(&UnitPoint::new(self.engine.unit(trial)?)?)
     }
 
     /// Part of the inputs that the embedding had to clip to the box at this trial.
     pub fn clip_fraction(&self, id: TrialId) -> Result<f64> {
         let (trial, _) = self.history.get(id).ok_or(Error::UnknownTrial { id: id.0 })?;
-        match &self.machine {
-            Machine::Random | Machine::Auto(_) => Ok(0.0),
-            Machine::Arms { arms, .. } => arms[trial.embedding].embedding().clip_fraction(&trial.z),
-        }
+        self.engine.clip_fraction(trial)
     }
 
     /// Tells the value of a trial, in the user's direction. NaN and infinities are kept as an invalid answer and never
@@ -352,15 +238,7 @@ impl Study {
         if told == Told::New
             && let Some((trial, _)) = self.history.get(id)
         {
-            match &mut self.machine {
-                Machine::Random => {}
-                Machine::Arms { arms, .. } => arms[trial.embedding].told(id.0, value),
-                Machine::Auto(auto) => {
-                    if let Err(why) = fallback::attempt(|| auto.told(id, value))? {
-                        auto.recover(why);
-                    }
-                }
-            }
+            self.engine.told(trial, value);
         }
         Ok(told)
     }
@@ -377,11 +255,7 @@ impl Study {
     /// design, and is restored as any trial is. Only a study that models every coordinate can do this: a random embedding
     /// has no way back from a point to model coordinates.
     pub fn adopt(&mut self, point: &Point) -> Result<TrialId> {
-        let modelled = match &self.machine {
-            Machine::Random | Machine::Auto(_) => false,
-            Machine::Arms { arms, .. } => arms[0].embedding().is_identity(),
-        };
-        if !modelled {
+        if !self.engine.models_all() {
             return Err(Error::NoModelCoordinates);
         }
         let id = self.history.next_id();
@@ -399,31 +273,8 @@ impl Study {
     }
 }
 
-/// Round robin while designs are handed out; then every other trial goes to the embedding with the best value.
-fn choose_arm(arms: &[Arm], n_asked: usize) -> usize {
-    let turn = n_asked % arms.len();
-    if arms.len() == 1 || arms.iter().any(Arm::is_designing) {
-        return turn;
-    }
-    if n_asked % 2 == 1 {
-        return n_asked / 2 % arms.len();
-    }
-    let mut leader = turn;
-    for (index, arm) in arms.iter().enumerate() {
-        let better = match (arm.best(), arms[leader].best()) {
-            (Some(value), Some(best)) => value < best,
-            (Some(_), None) => true,
-            _ => false,
-        };
-        if better {
-            leader = index;
-        }
-    }
-    leader
-}
-
 /// FNV-1a over the bits of the coordinates.
-pub(super) fn fingerprint(point: &UnitPoint) -> u64 {
+fn fingerprint(point: &UnitPoint) -> u64 {
     point.as_slice().iter().fold(0xcbf2_9ce4_8422_2325, |hash, u| {
         let mixed = (hash ^ u.to_bits()).wrapping_mul(0x0000_0100_0000_01b3);
         mixed ^ (mixed >> 29)
@@ -435,6 +286,7 @@ mod tests {
     use super::*;
     use crate::embed;
     use crate::space::{Parameter, Values};
+    use crate::strategy::Settings;
 
     fn space() -> Space {
         Space::new(vec![Parameter::float("x", -5.0, 5.0), Parameter::int("n", 1, 9)]).unwrap()
@@ -499,6 +351,37 @@ mod tests {
             let mut study = study(strategy);
             assert_eq!(study.add(&point(0.0, 1), 1.0), Err(Error::NoModelCoordinates));
             assert!(study.history().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_plan_that_is_not_asked_leaves_no_trace() {
+        let wide = Space::new(vec![Parameter::float("x", 0.0, 1.0).with_size(60)]).unwrap();
+        let auto = || Strategy::Auto(crate::strategy::AutoSettings::default());
+        let paper = || Strategy::Paper(Settings { n_embeddings: 2, ..Settings::paper(4) });
+        let cases: [(&Space, &dyn Fn() -> Strategy); 4] = [
+            (&space(), &|| Strategy::Random),
+            (&space(), &|| Strategy::Bo(Settings::bo())),
+            (&wide, &paper),
+            (&wide, &auto),
+        ];
+        for (space, strategy) in cases {
+            let new = || Study::new(space.clone(), Direction::Minimize, strategy(), Some(80), 5).unwrap();
+            let (mut idle, mut other) = (new(), new());
+            for turn in 0..60 {
+                for _ in 0..turn % 3 {
+                    let next = Next { id: idle.history.next_id(), history: &idle.history };
+                    idle.engine.propose(next, &Unwatched).unwrap();
+                }
+                let asked = idle.ask(1).unwrap();
+                assert_eq!(asked, other.ask(1).unwrap(), "{} at {turn}", idle.explanation());
+                // Two trials are under way most of the time.
+                let Some(told) = asked[0].id.0.checked_sub(1).map(TrialId) else { continue };
+                let at = idle.point(told).unwrap().numbers();
+                let value = at.iter().take(3).map(|x| (x - 0.3).powi(2)).sum();
+                idle.tell(told, value).unwrap();
+                other.tell(told, value).unwrap();
+            }
         }
     }
 }

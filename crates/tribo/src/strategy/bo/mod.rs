@@ -1,0 +1,158 @@
+//! `bo` and `paper`: Gaussian processes, each in an embedding of its own.
+//!
+//! An `optimiser` works in the unit cube of one embedding. It has `results`, local searches (`local_search`, in regions of
+//! `trust_region`), and a `model_cache`: the `model` with its last fit (`fit_record`), which sees values through a `warp`,
+//! and the posterior with `pending` points taken in, on which it `propose`s. `quota` shares workers between exploiting and
+//! exploring.
+
+mod fit_record;
+mod local_search;
+mod model;
+mod model_cache;
+mod optimiser;
+mod pending;
+mod propose;
+mod quota;
+mod results;
+mod trust_region;
+mod warp;
+
+pub(super) use fit_record::Noise;
+pub(super) use optimiser::{Optimiser, Proposal};
+pub(super) use propose::NextTrial;
+pub use quota::Quota;
+
+use super::engine::{Engine, Located, Next, Origin, Plan};
+use super::fallback;
+use super::settings::Settings;
+use super::study::REDRAWS;
+use crate::embed::Embedding;
+use crate::error::{Error, RestoreFault, Result};
+use crate::rng::Stream;
+use crate::space::Space;
+use crate::surrogate::watch::Watch;
+use crate::trial::{History, Purpose, Trial};
+
+/// One optimiser for each embedding.
+pub(super) struct Bo {
+    optimisers: Vec<Optimiser>,
+    quota: Quota,
+    dim: usize,
+}
+
+impl Bo {
+    pub(super) fn new(space: &Space, settings: &Settings, seed: u64) -> Result<Bo> {
+        settings.check()?;
+        let optimiser = |index| {
+            let embedding = Embedding::new(settings.embedding, space.dim(), seed, index)?;
+            Optimiser::new(embedding, settings.clone(), seed, index)
+        };
+        let optimisers = (0..settings.n_embeddings as u64).map(optimiser).collect::<Result<Vec<_>>>()?;
+        Ok(Bo { optimisers, quota: settings.quota, dim: space.dim() })
+    }
+
+    /// Round robin while designs are handed out; then every other trial goes to the embedding with the best value.
+    fn choose(&self, n_asked: usize) -> usize {
+        let optimisers = &self.optimisers;
+        let turn = n_asked % optimisers.len();
+        if optimisers.len() == 1 || optimisers.iter().any(Optimiser::is_designing) {
+            return turn;
+        }
+        if n_asked % 2 == 1 {
+            return n_asked / 2 % optimisers.len();
+        }
+        let mut leader = turn;
+        for (index, optimiser) in optimisers.iter().enumerate() {
+            let better = match (optimiser.best(), optimisers[leader].best()) {
+                (Some(value), Some(best)) => value < best,
+                (Some(_), None) => true,
+                _ => false,
+            };
+            if better {
+                leader = index;
+            }
+        }
+        leader
+    }
+}
+
+impl Engine for Bo {
+    fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {
+        let n_asked = next.history.len();
+        let embedding = self.choose(n_asked);
+        let optimiser = &mut self.optimisers[embedding];
+        let (purpose, proposal) = if optimiser.is_designing() {
+            let u = optimiser.design_point(next.id.0)?;
+            (Purpose::Initial, Proposal { u, decision: None })
+        } else {
+            let purpose = self.quota.next(next.history);
+            let wanted = NextTrial { id: next.id.0, n_asked, purpose };
+            match fallback::attempt(|| optimiser.propose(wanted, watch))? {
+                Ok(proposal) => (purpose, proposal),
+                Err(why) => (Purpose::Initial, optimiser.makeshift(next.id.0, why)?),
+            }
+        };
+        let mut plan = Plan::new(next.id, optimiser.to_z(&proposal.u), purpose, None);
+        (plan.trial.embedding, plan.trial.decision) = (embedding, proposal.decision);
+        Ok(plan)
+    }
+
+    fn redraw(&self, plan: &mut Plan, draw: u64, stream: &mut Stream) -> bool {
+        let optimiser = &self.optimisers[plan.trial.embedding];
+        plan.trial.z = optimiser.to_z(&optimiser.random_point(stream));
+        draw <= REDRAWS
+    }
+
+    fn asked(&mut self, trial: &Trial, _origin: Origin) {
+        let optimiser = &mut self.optimisers[trial.embedding];
+        let u = optimiser.to_unit(&trial.z);
+        optimiser.asked(trial, u);
+    }
+
+    fn restored(&mut self, trial: &Trial) -> Result<()> {
+        let optimiser = &mut self.optimisers[trial.embedding];
+        let (expected, found) = (optimiser.embedding().model_dim(), trial.z.len());
+        if found != expected {
+            let fault = RestoreFault::Length { what: "z", expected, found };
+            return Err(Error::Restore { id: trial.id.0, fault });
+        }
+        optimiser.restored(trial, optimiser.to_unit(&trial.z))
+    }
+
+    fn told(&mut self, trial: &Trial, value: Option<f64>) {
+        self.optimisers[trial.embedding].told(trial.id.0, value);
+    }
+
+    fn unit(&self, trial: &Trial) -> Result<Vec<f64>> {
+        let mut unit = vec![0.0; self.dim];
+        self.optimisers[trial.embedding].embedding().to_unit(&trial.z, &mut unit)?;
+        Ok(unit)
+    }
+
+    fn n_embeddings(&self) -> usize {
+        self.optimisers.len()
+    }
+
+    fn models_all(&self) -> bool {
+        self.optimisers[0].embedding().is_identity()
+    }
+
+    fn model_of_best(&mut self, history: &History) -> Option<(&mut Optimiser, Located)> {
+        let embedding = history.best()?.0.embedding;
+        let optimiser = &mut self.optimisers[embedding];
+        let own = history.measured().filter(|(trial, _)| trial.embedding == embedding);
+        let points = own.map(|(trial, _)| (trial.id, optimiser.to_unit(&trial.z))).collect();
+        Some((optimiser, points))
+    }
+
+    fn model_of_all(&mut self) -> Option<&mut Optimiser> {
+        match &mut self.optimisers[..] {
+            [optimiser] if optimiser.embedding().is_identity() => Some(optimiser),
+            _ => None,
+        }
+    }
+
+    fn clip_fraction(&self, trial: &Trial) -> Result<f64> {
+        self.optimisers[trial.embedding].embedding().clip_fraction(&trial.z)
+    }
+}

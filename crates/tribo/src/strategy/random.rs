@@ -1,0 +1,56 @@
+//! `random`: uniform points.
+//!
+//! A point follows from the seed and the trial's id. Where it was known already, z says how many were drawn before it.
+
+use super::engine::{Engine, Next, Origin, Plan};
+use super::study::REDRAWS;
+use crate::error::{Error, RestoreFault, Result};
+use crate::rng::Stream;
+use crate::space::Space;
+use crate::surrogate::watch::Watch;
+use crate::trial::{Purpose, Trial};
+
+/// Uniform points of a space.
+pub(super) struct Random {
+    dim: usize,
+    seed: u64,
+}
+
+impl Random {
+    pub(super) fn new(space: &Space, seed: u64) -> Random {
+        Random { dim: space.dim(), seed }
+    }
+}
+
+impl Engine for Random {
+    fn propose(&mut self, next: Next<'_>, _watch: &dyn Watch) -> Result<Plan> {
+        Ok(Plan::new(next.id, vec![], Purpose::Initial, None))
+    }
+
+    fn redraw(&self, plan: &mut Plan, draw: u64, _stream: &mut Stream) -> bool {
+        plan.trial.z = vec![draw as f64];
+        draw <= REDRAWS
+    }
+
+    fn asked(&mut self, _trial: &Trial, _origin: Origin) {}
+
+    fn restored(&mut self, trial: &Trial) -> Result<()> {
+        let fault = match *trial.z {
+            [] => return Ok(()),
+            [draw] if draw.fract() == 0.0 && (0.0..=REDRAWS as f64).contains(&draw) => return Ok(()),
+            [value] => RestoreFault::Number { what: "number of redraws", value },
+            [..] => RestoreFault::Length { what: "z", expected: 1, found: trial.z.len() },
+        };
+        Err(Error::Restore { id: trial.id.0, fault })
+    }
+
+    fn told(&mut self, _trial: &Trial, _value: Option<f64>) {}
+
+    fn unit(&self, trial: &Trial) -> Result<Vec<f64>> {
+        let draw = trial.z.first().map_or(0, |&draw| draw as u64);
+        let mut stream = Stream::new(self.seed, "random", trial.id.0);
+        let mut unit = vec![0.0; self.dim];
+        (0..=draw).for_each(|_| unit.iter_mut().for_each(|u| *u = stream.uniform()));
+        Ok(unit)
+    }
+}

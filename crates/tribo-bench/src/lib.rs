@@ -6,6 +6,7 @@ pub mod chart;
 pub mod data;
 pub mod dimension;
 pub mod fuzz;
+pub mod known;
 pub mod local;
 pub mod machine;
 pub mod objective;

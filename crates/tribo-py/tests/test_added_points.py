@@ -80,6 +80,13 @@ def test_arrays_of_another_shape_are_refused(x: Any) -> None:
         tribo.Study([(-5, 5)]).add(x, 1.0)
 
 
-def test_a_strategy_without_a_model_refuses() -> None:
-    with pytest.raises(tribo.ArgumentError, match="strategy"):
-        tribo.Study([(-5, 5)], strategy="random").add([1.0], 1.0)
+@pytest.mark.parametrize(("strategy", "size"), [("random", 2), ("auto", 2), ("auto", 300)])
+def test_every_strategy_takes_points(strategy: str, size: int) -> None:
+    study = tribo.Study([(-5, 5)] * size, strategy=strategy, seed=3)
+    added = study.add([1.0] * size, -7.0)
+    asked = study.ask(2)
+    study.tell(asked[0], 1.0)
+    best = study.best
+    assert best is not None
+    assert (best.id, best.value) == (added.id, -7.0)
+    assert best.x.tolist() == [1.0] * size

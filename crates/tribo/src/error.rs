@@ -132,12 +132,12 @@ pub enum Error {
         /// The names there are.
         known: String,
     },
-    /// An outside evaluation was added to a study that cannot say which model coordinates it has.
-    #[error(
-        "an outside evaluation can be added only to a study that models every coordinate; use a strategy with the \
-         identity embedding"
-    )]
-    NoModelCoordinates,
+    /// A recorded trial does not say how its point was made.
+    #[error("trial {id} does not say how its point was made; restore the study to make it")]
+    NoRecipe {
+        /// The trial.
+        id: u64,
+    },
     /// The model of a study does not reach every point of its space.
     #[error(
         "this study has no posterior over its space: its strategy does not model every coordinate in one model; use \

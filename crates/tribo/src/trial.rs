@@ -24,7 +24,7 @@ mod decision;
 mod recipe;
 
 pub use decision::{Decision, Ended, Fit};
-pub use recipe::Recipe;
+pub use recipe::{Moves, Recipe, RoundStart};
 
 use crate::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use std::path::Path;
 use tribo_bench::seeds::Failure;
-use tribo_bench::{ask, chaos, dimension, fuzz, local, paper, projection, rivals, workers};
+use tribo_bench::{ask, chaos, dimension, fuzz, known, local, paper, projection, rivals, workers};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -42,6 +42,9 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  tribo-bench fuzz --problems 1000 --first-seed 1\n  \
         tribo-bench fuzz --problems 200 --inputs 1 40")]
     Fuzz(fuzz::Options),
+    /// Does a search of very many inputs profit from results that were there before?
+    #[command(after_help = "Example:\n  tribo-bench known --seeds 20 --known 300")]
+    Known(known::Options),
     /// How long a proposal takes.
     #[command(after_help = "Example:\n  tribo-bench ask --n 500,10000 --d 10")]
     Ask(ask::Options),
@@ -68,6 +71,7 @@ impl Command {
             Command::Workers(options) => optimiser::workers(options),
             Command::Rivals(options) => optimiser::rivals(options),
             Command::Fuzz(options) => optimiser::fuzz(options),
+            Command::Known(options) => optimiser::known(options),
             Command::Ask(options) => optimiser::ask(options),
             Command::Paper(options) => paper::write_page(options, &|what| eprintln!("{what}")),
             Command::Chaos(options) => program::chaos(options),

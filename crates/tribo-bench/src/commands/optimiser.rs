@@ -2,12 +2,16 @@
 
 use super::{print, with_folder};
 use tribo_bench::seeds::Failure;
-use tribo_bench::{ask, dimension, fuzz, projection, rivals, workers};
+use tribo_bench::{ask, dimension, fuzz, known, projection, rivals, workers};
 
 pub(super) fn projection(options: &projection::Options) -> Result<(), Failure> {
     let rows = projection::measure(options)?;
     rows.iter().try_for_each(print)?;
     with_folder(options.out.as_deref(), |folder| projection::write_figures(&rows, folder))
+}
+
+pub(super) fn known(options: &known::Options) -> Result<(), Failure> {
+    known::run(options)?.iter().try_for_each(print)
 }
 
 pub(super) fn dimension(options: &dimension::Options) -> Result<(), Failure> {

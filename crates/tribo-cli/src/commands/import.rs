@@ -71,16 +71,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let mut optimiser = replay::study(&writing.study.config, &writing.study.ledger)?;
     for row in &new {
         let point = tribo_study::point::from_json(optimiser.space(), &row.point).map_err(Failure::usage)?;
-        let trial = match optimiser.add(&point, row.value) {
-            Err(tribo::Error::NoModelCoordinates) => {
-                return Err(Failure::usage(format!(
-                    "{} (its strategy: {}); choose `bo` without an embedding to use earlier evaluations",
-                    tribo::Error::NoModelCoordinates,
-                    optimiser.explanation()
-                )));
-            }
-            added => added?,
-        };
+        let trial = optimiser.add(&point, row.value)?;
         writing.study.append(Record::Imported {
             trial: trial.0,
             point: row.point.clone(),

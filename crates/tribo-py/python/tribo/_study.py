@@ -170,7 +170,7 @@ class Study:
 
     def add(self, x: Any, value: float | None = None) -> Trial:
         """Makes a trial of a point that was chosen elsewhere: with a value one that was evaluated, without one that is
-        pending. `x` is what `Trial.x` is. A strategy that does not model every coordinate refuses: an `ArgumentError`.
+        pending. `x` is what `Trial.x` is. Every strategy takes it; only a random embedding learns nothing from it.
         A float is kept as its place between the bounds, so it may come back changed in its last digit (an ulp of the
         larger bound).
 

@@ -33,6 +33,12 @@ pub(super) trait Engine: Send + Sync {
     /// Takes note of a trial asked by an earlier process. An error changes nothing.
     fn restored(&mut self, trial: &Trial) -> Result<()>;
 
+    /// Takes note of a trial that someone else chose; its z is the point in the unit cube of all inputs.
+    fn adopted(&mut self, _trial: &Trial) {}
+
+    /// What an earlier search of the same function had found, before anything is asked.
+    fn hint(&mut self, _hint: Hint) {}
+
     /// Takes note of an outcome: a value, smaller is better, or none.
     fn told(&mut self, trial: &Trial, value: Option<f64>);
 
@@ -70,6 +76,11 @@ pub(super) trait Engine: Send + Sync {
     }
 }
 
+/// Whether someone else chose the point of a trial, so that z is all of it.
+pub(super) fn is_given(trial: &Trial) -> bool {
+    matches!(trial.recipe, Some(Recipe::Given))
+}
+
 /// Trials and where they are in the unit cube of an optimiser.
 pub(super) type Located = Vec<(TrialId, Vec<f64>)>;
 
@@ -80,6 +91,16 @@ pub(super) struct Next<'a> {
     pub(super) id: TrialId,
     /// All trials before it.
     pub(super) history: &'a History,
+}
+
+/// What a search knew about the inputs when it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hint {
+    /// These matter, by number, in increasing order.
+    Named(Vec<usize>),
+    /// Too many matter to name them.
+    Dense,
 }
 
 /// A trial that could be asked.

@@ -17,6 +17,7 @@
 
 mod auto;
 mod bo;
+mod decoder;
 mod engine;
 mod fallback;
 mod random;
@@ -25,6 +26,8 @@ mod study;
 
 pub use auto::looks_at_budget;
 pub use bo::Quota;
+pub use decoder::Decoder;
+pub use engine::Hint;
 pub use settings::{
     Acquisition, AutoSettings, Design, InducingPoints, Initial, Maximizer, Process, Settings, Strategy,
     SurrogateSettings,

@@ -2,7 +2,7 @@
 //!
 //! A point follows from the seed and the trial's id. Where it was known already, z says how many were drawn before it.
 
-use super::engine::{Engine, Next, Origin, Plan};
+use super::engine::{Engine, Next, Origin, Plan, is_given};
 use super::study::REDRAWS;
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
@@ -47,10 +47,18 @@ impl Engine for Random {
     fn told(&mut self, _trial: &Trial, _value: Option<f64>) {}
 
     fn unit(&self, trial: &Trial) -> Result<Vec<f64>> {
-        let draw = trial.z.first().map_or(0, |&draw| draw as u64);
-        let mut stream = Stream::new(self.seed, "random", trial.id.0);
-        let mut unit = vec![0.0; self.dim];
-        (0..=draw).for_each(|_| unit.iter_mut().for_each(|u| *u = stream.uniform()));
-        Ok(unit)
+        if is_given(trial) {
+            return Ok(trial.z.clone());
+        }
+        Ok(unit(self.seed, self.dim, trial))
     }
+}
+
+/// The point of a trial: that of its id, or one drawn after it.
+pub(super) fn unit(seed: u64, dim: usize, trial: &Trial) -> Vec<f64> {
+    let draw = trial.z.first().map_or(0, |&draw| draw as u64);
+    let mut stream = Stream::new(seed, "random", trial.id.0);
+    let mut unit = vec![0.0; dim];
+    (0..=draw).for_each(|_| unit.iter_mut().for_each(|u| *u = stream.uniform()));
+    unit
 }

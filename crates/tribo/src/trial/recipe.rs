@@ -46,6 +46,9 @@ pub enum Recipe {
     Move {
         /// Which round.
         round: usize,
+        /// Where it began. Trials of 0.1.0 do not say; only the strategy that asked them knows.
+        #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+        began: Option<Box<RoundStart>>,
         /// The group: ranges of places in the round's order of inputs, ends excluded.
         parts: Vec<(usize, usize)>,
         /// All move alike without it; with it, chunks of so many inputs move by 1/n, 2/n, ..., 1 of the step.
@@ -82,4 +85,49 @@ pub enum Recipe {
         #[cfg_attr(feature = "serde", serde(default))]
         number: usize,
     },
+    /// A point that someone else chose: z is all of it.
+    Given,
+}
+
+/// Where a round of screening began, and which inputs it moves, in an order that follows from the seed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RoundStart {
+    /// The point that inputs are moved from.
+    pub base: TrialId,
+    /// Which way they move.
+    pub moves: Moves,
+    /// Inputs that are not part of it since they were named before, in increasing order.
+    pub named: Vec<usize>,
+}
+
+/// Which way the inputs of a round move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Moves {
+    /// Up, or down where up leaves the cube.
+    Inside,
+    /// Towards the far side; categories to the next.
+    Far,
+    /// Up and down in turn, so that the sum over the group stays; what is left of it is spread over all coordinates.
+    SumKept,
+}
+
+impl Recipe {
+    /// Whether both make the same point; where one does not say where its round began, that is left aside.
+    pub(crate) fn is_same(&self, other: &Recipe) -> bool {
+        match (self, other) {
+            (
+                Recipe::Move { round, began: None, parts, chunk, step },
+                Recipe::Move {
+                    round: other_round,
+                    parts: other_parts,
+                    chunk: other_chunk,
+                    step: other_step,
+                    ..
+                },
+            ) => (round, parts, chunk, step) == (other_round, other_parts, other_chunk, other_step),
+            _ => self == other,
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! - `restore`: a study made again from its records goes on with the same bits.
 //! - `records`: how trials and outcomes are written, how fast they are taken, which ones are refused.
 //! - `broken`: an ask never fails for a reason of ours.
+//! - `known`: results from before, where inputs are very many.
 //! - `cancelled`: an ask that is cancelled leaves no trace.
 //! - `tells`: outcomes in any order, repeated, wrong, broken, and of any size.
 //! - `proposals`: pending points, duplicates, finite spaces, quotas, the classical limit.
@@ -12,6 +13,7 @@
 
 mod broken;
 mod cancelled;
+mod known;
 mod proposals;
 mod quality;
 mod records;

@@ -49,9 +49,8 @@ fn traffic(case: &Case, seed: u64) -> (Vec<String>, usize) {
     let write = |record: Record| serde_json::to_string(&record).expect("JSON");
     let recorded =
         |study: &Study, id| study.history().get(id).map(|(trial, _)| trial.clone()).expect("a trial");
-    let outside = matches!(&case.strategy, Strategy::Bo(settings) if settings.embedding == Kind::Identity);
     while study.history().len() < case.trials {
-        if stream.uniform() < 0.05 && outside {
+        if stream.uniform() < 0.05 {
             let elsewhere = stream.uniform();
             let sides = case.problem.low().iter().zip(case.problem.high());
             let x: Vec<f64> = sides.map(|(low, high)| low + elsewhere * (high - low)).collect();

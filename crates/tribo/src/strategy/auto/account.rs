@@ -29,6 +29,9 @@ impl Auto {
                 Fact::Rest { inputs, change, threshold } => {
                     Fact::Rest { inputs: *inputs, change: sign * change, threshold: *threshold }
                 }
+                Fact::Dropped { name, change, threshold } => {
+                    Fact::Dropped { name: name.clone(), change: sign * change, threshold: *threshold }
+                }
                 other => other.clone(),
             };
             Finding { fact, ..finding.clone() }

@@ -143,7 +143,7 @@ impl Auto {
             return self.begin_bins();
         }
         let n = self.results.len();
-        if n >= self.bins_drawn_at + STAY && n + LAST < self.budget {
+        if n >= self.bins_drawn_at + STAY && n - self.n_known + LAST < self.budget {
             self.repeat_lowest(REPEATED_AGAIN);
             self.repeats.is_moving = true;
         }

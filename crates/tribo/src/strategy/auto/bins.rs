@@ -1,7 +1,7 @@
 //! Bins of inputs that move together: an arm of the dense fallback, and what is searched under much noise.
 
 use super::dense::Dense;
-use super::start::{BINS, CENTRE};
+use super::start::BINS;
 use super::{Auto, Task};
 use crate::design::latin_hypercube;
 use crate::error::Result;
@@ -16,12 +16,12 @@ const NEAR: f64 = 0.1;
 impl Auto {
     /// Draws bins, and queues first points in them: across the cube, or near the incumbent for later turns.
     pub(super) fn begin_bins(&mut self) -> Result<()> {
-        let best = self.best.map_or(CENTRE, |at| self.results[at].id);
+        let best = self.best.map_or(self.centre, |at| self.results[at].id);
         let is_later = self.dense.as_ref().is_some_and(Dense::is_later);
         let base = match (is_later || self.lined, self.noise.noisy) {
             (true, _) => best,
             (false, true) => self.best_repeated().unwrap_or(best),
-            (false, false) => CENTRE,
+            (false, false) => self.centre,
         };
         let half = if is_later { NEAR } else { 0.5 };
         let number = self.points.make_bins(BINS);
@@ -50,9 +50,9 @@ impl Auto {
     pub(super) fn common_shift(&self, id: TrialId) -> Option<f64> {
         let base = self.bin_base;
         let along = |id: TrialId| match self.points.recipe(id)? {
-            Recipe::Centre => Some((CENTRE, 0.0)),
-            Recipe::Low => Some((CENTRE, -0.5)),
-            Recipe::High => Some((CENTRE, 0.5)),
+            Recipe::Centre => Some((self.centre, 0.0)),
+            Recipe::Low => Some((self.centre, -0.5)),
+            Recipe::High => Some((self.centre, 0.5)),
             Recipe::Line { base, shift } => Some((*base, *shift)),
             _ => None,
         };

@@ -21,7 +21,6 @@
 //! bins move on (`base`).
 
 use super::evolution::Evolution;
-use super::start::CENTRE;
 use super::{Auto, Fact, Phase};
 use crate::error::Result;
 use crate::strategy::study::insight::DenseArm;
@@ -139,7 +138,7 @@ impl Auto {
             DenseArm::AllInputs => {}
             DenseArm::Evolution => {
                 let all: Vec<usize> = (0..self.points.n_inputs()).collect();
-                let start = self.points.of(self.best.map_or(CENTRE, |at| self.results[at].id), &all);
+                let start = self.points.of(self.best.map_or(self.centre, |at| self.results[at].id), &all);
                 if let Some(dense) = &mut self.dense {
                     dense.evolution = Some(Evolution::new(&start, self.seed, dense.n_turns)?);
                 }
@@ -176,7 +175,7 @@ impl Auto {
             return self.next_arm();
         }
         if has_stalled
-            && self.points.n_made() + LAST > self.budget
+            && self.n_own + LAST > self.budget
             && let Some(live) = &mut self.live
         {
             live.optimiser.resume();

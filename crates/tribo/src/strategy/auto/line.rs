@@ -1,12 +1,10 @@
 //! All inputs answer alike: they are moved together first, and then single ones are looked for with moves that keep the sum.
 
 use super::parabola::Parabolas;
-use super::points::Moves;
 use super::round::Round;
-use super::start::CENTRE;
 use super::{Auto, Fact, LineSearch, Phase, Task};
 use crate::error::Result;
-use crate::trial::{Recipe, TrialId};
+use crate::trial::{Moves, Recipe, TrialId};
 
 impl Auto {
     pub(super) fn begin_line(&mut self, number: usize) -> Result<()> {
@@ -18,12 +16,12 @@ impl Auto {
         let Some(best) = self.best.map(|at| self.results[at]) else { return Ok(()) };
         let value_of = |id: TrialId| self.results.iter().find(|result| result.id == id).map(|r| r.value);
         // The centre: the corners are on its line, and nothing near it is clipped.
-        let (base, value) = value_of(CENTRE).map_or((best.id, best.value), |value| (CENTRE, value));
+        let (base, value) = value_of(self.centre).map_or((best.id, best.value), |value| (self.centre, value));
         let mut points = vec![(0.0, value)];
         for result in &self.results {
             match self.points.recipe(result.id) {
-                Some(Recipe::Low) if base == CENTRE => points.push((-0.5, result.value)),
-                Some(Recipe::High) if base == CENTRE => points.push((0.5, result.value)),
+                Some(Recipe::Low) if base == self.centre => points.push((-0.5, result.value)),
+                Some(Recipe::High) if base == self.centre => points.push((0.5, result.value)),
                 _ => {}
             }
         }

@@ -15,6 +15,7 @@
 //! - `line`: all inputs answer alike, so they are moved together first.
 //! - `live`: a Gaussian process over the inputs named, for a start with what `slopes` screening has seen.
 //! - `base`: with much noise, the point that is screened from or that bins are searched around.
+//! - `known`: results from before this search, and what an earlier one had found.
 //! - `rest`: all other inputs move at once, and nothing should happen.
 //! - `dense`: too many inputs matter to name them, so `bins` of them, all of them and `evolution` take turns.
 //! - `makeshift`: what is asked where the search cannot go on, and what is left when something breaks.
@@ -32,6 +33,7 @@ mod dense;
 mod evolution;
 mod group;
 mod halving;
+mod known;
 mod line;
 mod live;
 mod makeshift;
@@ -47,9 +49,10 @@ mod start;
 
 pub use pick::looks_at_budget;
 pub(super) use pick::{budget, inputs_of, pick};
+pub(super) use points::Points;
 
 use super::bo::{NextTrial, Optimiser, Proposal};
-use super::engine::{Engine, Located, Next, Origin, Plan};
+use super::engine::{Engine, Hint, Located, Next, Origin, Plan};
 use super::fallback;
 use super::study::REDRAWS;
 use super::study::insight::{ActiveInput, Evidence, Fact, Finding, Insight};
@@ -62,12 +65,14 @@ use dense::Dense;
 use evolution::Evolution;
 use live::{Live, LiveSpace};
 use parabola::Parabolas;
-use points::Points;
 use rest::RestCheck;
 use round::{Round, Surroundings, Test};
 use scatter::Scatter;
 use slopes::Slope;
 use std::collections::{BTreeMap, VecDeque};
+
+/// The first trial of a study.
+const FIRST: TrialId = TrialId(0);
 
 /// Evaluations between two rest checks.
 const REST_EVERY: usize = 30;
@@ -124,6 +129,15 @@ pub(super) struct Auto {
     findings: Vec<Finding>,
     /// Whether the user said which inputs matter.
     is_given: bool,
+    /// Where the start departs from: the centre of the cube, or the incumbent of the results from before.
+    centre: TrialId,
+    /// Results from before, and trials asked here.
+    n_known: usize,
+    n_own: usize,
+    /// What an earlier search had found, until it is followed.
+    hint: Option<Hint>,
+    /// Checks of named inputs that are not back.
+    n_checks: usize,
 }
 
 /// A measured trial.
@@ -160,6 +174,10 @@ struct Job {
 enum Task {
     /// Nothing but data.
     Point,
+    /// A result from before.
+    Known,
+    /// Whether a named input matters: the incumbent, whose value is ..., with that input moved.
+    Check { input: usize, before: f64 },
     /// The start: counts, and may be one of the pair that shows the noise.
     Start { pair: bool },
     /// A repeat of the point of slot number ...
@@ -218,7 +236,7 @@ impl Auto {
             slopes: vec![],
             n_searched: 0,
             bins: false,
-            bin_base: start::CENTRE,
+            bin_base: FIRST,
             bin_number: 0,
             bins_drawn_at: 0,
             whole: false,
@@ -233,6 +251,11 @@ impl Auto {
             n_idle: 0,
             findings: vec![],
             is_given: !given.is_empty(),
+            centre: FIRST,
+            n_known: 0,
+            n_own: 0,
+            hint: None,
+            n_checks: 0,
         };
         auto.queue_start();
         auto.take_given(given);
@@ -317,9 +340,14 @@ impl Auto {
     /// The plan of a part other than the model: a test, the job at the head of the queue, a probe, or a uniform point.
     fn planned(&self, origin: Origin, id: TrialId) -> Plan {
         let (recipe, z, purpose) = match (origin, &self.round, self.queue.front()) {
-            (Origin::Round, Some((number, round)), _) => (round.recipe(*number), vec![], Purpose::Probe),
+            (Origin::Round, Some((number, round)), _) => {
+                let start = &self.points.round(*number).start;
+                (round.recipe(*number, start), vec![], Purpose::Probe)
+            }
             (Origin::Queue, _, Some(job)) => (job.recipe.clone(), job.z.clone(), job.purpose()),
-            (Origin::Crowd, ..) => (scatter::recipe(), vec![], Purpose::Probe),
+            (Origin::Crowd, ..) => {
+                (Recipe::Scatter { base: self.centre, step: start::STEP.0 }, vec![], Purpose::Probe)
+            }
             _ => (Recipe::Uniform, vec![], Purpose::Explore),
         };
         Plan { origin, must_be_new: false, ..Plan::new(id, z, purpose, Some(recipe)) }
@@ -335,7 +363,11 @@ impl Auto {
         }
         if origin != Origin::Model {
             let planned = self.planned(origin, trial.id).trial;
-            let same = trial.recipe == planned.recipe && trial.z == planned.z;
+            let same = match (&trial.recipe, &planned.recipe) {
+                (Some(recipe), Some(planned_recipe)) => recipe.is_same(planned_recipe),
+                _ => false,
+            };
+            let same = same && trial.z == planned.z;
             return if same { Ok(origin) } else { fault(RestoreFault::Recipe) };
         }
         if trial.recipe.as_ref() != Some(&self.search_recipe()?) {
@@ -353,7 +385,6 @@ impl Auto {
 
     /// What a trial asked changes, but for the fit of the model.
     fn note(&mut self, trial: &Trial, origin: Origin) {
-        let recipe = trial.recipe.clone().unwrap_or(Recipe::Uniform);
         let task = match origin {
             Origin::Model => {
                 if let Some(evolution) = self.evolution_mut() {
@@ -376,21 +407,28 @@ impl Auto {
                 Task::Point
             }
         };
+        self.n_own += 1;
+        self.note_point(trial, task, origin != Origin::Model);
+        let ended = trial.decision.as_ref().is_some_and(|decision| decision.ended.is_some());
+        if ended && self.results.len() >= self.rest_at + REST_EVERY {
+            self.queue_rest();
+        }
+    }
+
+    /// Takes note of where a pending trial is; `expects` if the optimiser did not propose it.
+    fn note_point(&mut self, trial: &Trial, task: Task, expects: bool) {
+        let recipe = trial.recipe.clone().unwrap_or(Recipe::Uniform);
         let in_model = self.is_in_model(&recipe);
         self.points.note(trial.id, recipe, trial.z.clone());
-        if origin != Origin::Model
+        if expects
             && let Some(u) = self.live_coordinates(trial.id, in_model)
             && let Some(live) = &mut self.live
         {
             live.optimiser.expect(trial.id.0, u);
         }
-        let ended = trial.decision.as_ref().is_some_and(|decision| decision.ended.is_some());
         self.pending.insert(trial.id.0, Pending { task, in_model });
         self.workers = self.workers.max(self.pending.len());
         self.scatter_early();
-        if ended && self.results.len() >= self.rest_at + REST_EVERY {
-            self.queue_rest();
-        }
     }
 
     /// Whether a model may see results of such points.
@@ -424,6 +462,8 @@ impl Auto {
     fn answered(&mut self, id: TrialId, task: Task, value: Option<f64>) -> Result<()> {
         match task {
             Task::Point => {}
+            Task::Known => self.known_told(value),
+            Task::Check { input, before } => self.check_told(input, before, value),
             Task::Search => self.n_searched += usize::from(value.is_some()),
             Task::Start { pair } => self.start_told(id, pair, value),
             Task::Repeat(slot) => self.repeats.told(slot, value),
@@ -484,6 +524,14 @@ impl Engine for Auto {
             live.optimiser.asked(trial, trial.z.clone());
         }
         self.note(trial, origin);
+    }
+
+    fn adopted(&mut self, trial: &Trial) {
+        self.take_known(trial);
+    }
+
+    fn hint(&mut self, hint: Hint) {
+        self.take_hint(hint);
     }
 
     fn restored(&mut self, trial: &Trial) -> Result<()> {

@@ -5,23 +5,27 @@
 //! the evaluation sees them.
 
 use super::scatter::part_at;
+use super::start::BINS;
+use crate::error::{Error, Result};
 use crate::rng::{Stream, bits_at, uniform_at};
 use crate::space::{Input, Space};
-use crate::trial::{Recipe, TrialId};
+use crate::trial::{Moves, Recipe, RoundStart, TrialId};
 use std::collections::BTreeMap;
 
 /// How far a noise probe moves every coordinate.
 const JITTER: f64 = 1e-8;
+/// Rows of a Latin hypercube at most.
+const LATIN_ROWS: usize = 1_000;
 /// Not in the round.
 const ABSENT: u32 = u32::MAX;
 
 /// What makes points: the space, the seed, and the rounds of screening so far.
-pub(super) struct Points {
+pub(in crate::strategy) struct Points {
     space: Space,
     /// The inputs; None where input j is coordinate j and takes every value.
     inputs: Option<Vec<Input>>,
     seed: u64,
-    rounds: Vec<RoundMap>,
+    rounds: BTreeMap<usize, RoundMap>,
     /// Bin of every input, for each time that they were drawn.
     bins: Vec<Vec<u32>>,
     made: BTreeMap<u64, (Recipe, Vec<f64>)>,
@@ -29,32 +33,20 @@ pub(super) struct Points {
 
 /// What a round of screening moves, and which way.
 pub(super) struct RoundMap {
-    pub(super) base: TrialId,
+    pub(super) start: RoundStart,
     /// The inputs of the round in random order.
     pub(super) order: Vec<u32>,
     /// Where in the order an input is.
     place: Vec<u32>,
-    pub(super) moves: Moves,
-}
-
-/// Which way inputs move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Moves {
-    /// Up, or down where up leaves the cube.
-    Inside,
-    /// Towards the far side; categories to the next.
-    Far,
-    /// Up and down in turn, so that the sum over the group stays; what is left of it is spread over all coordinates.
-    SumKept,
 }
 
 impl RoundMap {
-    pub(super) fn new(base: TrialId, order: Vec<u32>, n_inputs: usize, moves: Moves) -> RoundMap {
+    fn new(start: RoundStart, order: Vec<u32>, n_inputs: usize) -> RoundMap {
         let mut place = vec![ABSENT; n_inputs];
         for (index, &input) in order.iter().enumerate() {
             place[input as usize] = index as u32;
         }
-        RoundMap { base, order, place, moves }
+        RoundMap { start, order, place }
     }
 
     /// The part of the step that an input takes, without its sign; 0 if it is not in the group.
@@ -94,11 +86,18 @@ fn alternating(place: usize) -> f64 {
 }
 
 impl Points {
-    pub(super) fn new(space: &Space, seed: u64) -> Points {
+    pub(in crate::strategy) fn new(space: &Space, seed: u64) -> Points {
         let plain = space.n_inputs() == space.dim()
             && space.parameters().iter().all(|p| matches!(p.kind(), crate::space::Kind::Float { .. }));
         let inputs = (!plain).then(|| space.inputs().collect());
-        Points { space: space.clone(), inputs, seed, rounds: vec![], bins: vec![], made: BTreeMap::new() }
+        Points {
+            space: space.clone(),
+            inputs,
+            seed,
+            rounds: BTreeMap::new(),
+            bins: vec![],
+            made: BTreeMap::new(),
+        }
     }
 
     pub(super) fn n_inputs(&self) -> usize {
@@ -136,17 +135,74 @@ impl Points {
         inputs.iter().map(|&input| self.span(input).1).sum()
     }
 
-    pub(super) fn add_round(&mut self, map: RoundMap) -> usize {
-        self.rounds.push(map);
-        self.rounds.len() - 1
+    /// Inputs that a round with this start moves, in increasing order: those that are not named, and take part in such moves.
+    pub(super) fn movable(&self, start: &RoundStart) -> Vec<u32> {
+        let is_named = |input: usize| start.named.binary_search(&input).is_ok();
+        let moves = |input: usize| start.moves == Moves::Far || !self.is_discrete(input);
+        (0..self.n_inputs()).filter(|&j| !is_named(j) && moves(j)).map(|j| j as u32).collect()
+    }
+
+    /// Begins the next round and returns its number.
+    pub(super) fn add_round(&mut self, start: RoundStart) -> usize {
+        let number = self.rounds.last_key_value().map_or(0, |(last, _)| last + 1);
+        self.set_round(number, start);
+        number
+    }
+
+    fn set_round(&mut self, number: usize, start: RoundStart) {
+        let mut order = self.movable(&start);
+        Stream::new(self.seed, "round of screening", number as u64).shuffle(&mut order);
+        self.rounds.insert(number, RoundMap::new(start, order, self.n_inputs()));
     }
 
     pub(super) fn round(&self, number: usize) -> &RoundMap {
-        &self.rounds[number]
+        &self.rounds[&number]
     }
 
-    pub(super) fn n_rounds(&self) -> usize {
-        self.rounds.len()
+    /// Takes note of how a trial was made that another process asked: rounds and bins are those the recipe speaks of.
+    pub(in crate::strategy) fn learn(&mut self, id: TrialId, recipe: Recipe, z: Vec<f64>) -> Result<()> {
+        match &recipe {
+            Recipe::Move { round, began: Some(start), .. } if !self.rounds.contains_key(round) => {
+                self.set_round(*round, (**start).clone());
+            }
+            // Each draw takes a trial before it.
+            Recipe::Bins { number, .. } if *number <= self.made.len() => {
+                while self.bins.len() <= *number {
+                    self.make_bins(BINS);
+                }
+            }
+            _ => {}
+        }
+        if !self.is_sound(&recipe, &z) {
+            return Err(Error::NoRecipe { id: id.0 });
+        }
+        self.note(id, recipe, z);
+        Ok(())
+    }
+
+    /// Whether a point can be made of this.
+    fn is_sound(&self, recipe: &Recipe, z: &[f64]) -> bool {
+        let is_made = |id: &TrialId| self.made.contains_key(&id.0);
+        let rising = |inputs: &[usize]| inputs.windows(2).all(|pair| pair[0] < pair[1]);
+        let are_inputs =
+            |inputs: &[usize]| rising(inputs) && inputs.last().is_none_or(|&j| j < self.n_inputs());
+        match recipe {
+            Recipe::Centre | Recipe::Low | Recipe::High | Recipe::Uniform => true,
+            Recipe::Latin { count, row, .. } => row < count && *count <= LATIN_ROWS,
+            Recipe::Jitter { base, .. } | Recipe::Scatter { base, .. } | Recipe::Line { base, .. } => {
+                is_made(base)
+            }
+            Recipe::Move { round, parts, chunk, .. } => self.rounds.get(round).is_some_and(|map| {
+                let inside = |&(start, end): &(usize, usize)| start < end && end <= map.order.len();
+                is_made(&map.start.base) && *chunk != Some(0) && parts.iter().all(inside)
+            }),
+            Recipe::Set { base, inputs } => {
+                is_made(base) && are_inputs(inputs) && z.len() == self.width(inputs)
+            }
+            Recipe::Others { base, kept } => is_made(base) && are_inputs(kept),
+            Recipe::Bins { base, number } => is_made(base) && *number < self.bins.len() && z.len() == BINS,
+            Recipe::Given => z.len() == self.dim(),
+        }
     }
 
     /// Draws `count` equal bins at random and returns the number of the draw.
@@ -161,11 +217,6 @@ impl Points {
     /// The last trial that was noted.
     pub(super) fn last_id(&self) -> Option<u64> {
         self.made.last_key_value().map(|(&id, _)| id)
-    }
-
-    /// Trials noted.
-    pub(super) fn n_made(&self) -> usize {
-        self.made.len()
     }
 
     /// Takes note of how a trial was made.
@@ -183,7 +234,7 @@ impl Points {
     }
 
     /// Coordinates of some inputs of a trial that was noted.
-    pub(super) fn of(&self, id: TrialId, inputs: &[usize]) -> Vec<f64> {
+    pub(in crate::strategy) fn of(&self, id: TrialId, inputs: &[usize]) -> Vec<f64> {
         match self.made.get(&id.0) {
             Some((recipe, z)) => self.made_of(id, recipe, z, inputs),
             None => vec![0.5; self.width(inputs)],
@@ -230,9 +281,10 @@ impl Points {
                 out.iter_mut().zip(moves).for_each(|(u, by)| *u = (*u + by).clamp(0.0, 1.0));
                 out
             }
-            Recipe::Move { round, parts, chunk, step } => {
-                self.moved(&self.rounds[*round], parts, *chunk, *step, inputs)
+            Recipe::Move { round, parts, chunk, step, .. } => {
+                self.moved(&self.rounds[round], parts, *chunk, *step, inputs)
             }
+            Recipe::Given => self.each(inputs, |coordinate| z[coordinate]),
             Recipe::Set { base, inputs: set } => {
                 let mut out = self.of(*base, inputs);
                 let (mut at, mut from) = (0, 0);
@@ -325,8 +377,8 @@ impl Points {
         step: f64,
         inputs: &[usize],
     ) -> Vec<f64> {
-        let mut out = self.of(map.base, inputs);
-        let spread = match map.moves {
+        let mut out = self.of(map.start.base, inputs);
+        let spread = match map.start.moves {
             Moves::SumKept => map.sum(parts, chunk, step) / self.dim() as f64,
             Moves::Inside | Moves::Far => 0.0,
         };
@@ -348,7 +400,7 @@ impl Points {
                 continue;
             }
             let u = coordinates[0];
-            let sign = match map.moves {
+            let sign = match map.start.moves {
                 Moves::Inside => {
                     if u + step > 1.0 {
                         -1.0

@@ -42,6 +42,12 @@ impl Auto {
         self.rest = Some(RestCheck { base, left: n_moved + n_still, still, moved: vec![] });
     }
 
+    /// Changes up to here mean nothing.
+    pub(super) fn rest_threshold(&self) -> f64 {
+        let deviations = if self.noise.noisy { DEVIATIONS.1 } else { DEVIATIONS.0 };
+        (deviations * self.noise.sigma).max(NOTHING * self.noise.scale)
+    }
+
     pub(super) fn rest_told(&mut self, id: TrialId, moved: bool, value: Option<f64>) -> Result<()> {
         let Some(check) = &mut self.rest else { return Ok(()) };
         check.left -= 1;
@@ -60,8 +66,7 @@ impl Auto {
         let Some((id, value)) = farthest.filter(|_| n > 0) else { return Ok(()) };
         let change = value - before;
         let inputs = self.points.n_inputs() - self.named.len();
-        let deviations = if self.noise.noisy { DEVIATIONS.1 } else { DEVIATIONS.0 };
-        let threshold = (deviations * self.noise.sigma).max(NOTHING * self.noise.scale);
+        let threshold = self.rest_threshold();
         self.found(Fact::Rest { inputs, change, threshold });
         let matters = change.abs() > threshold;
         self.n_idle = if matters { 0 } else { inputs };

@@ -6,7 +6,7 @@
 use super::coded::Coded;
 use super::group::Group;
 use super::halving::Halving;
-use crate::trial::Recipe;
+use crate::trial::{Recipe, RoundStart};
 
 /// Workers from which tests are asked ahead of need.
 pub(super) const MANY: usize = 8;
@@ -103,11 +103,12 @@ impl Round {
     }
 
     /// How the next test of round `number` is made.
-    pub(super) fn recipe(&self, number: usize) -> Recipe {
+    pub(super) fn recipe(&self, number: usize, start: &RoundStart) -> Recipe {
         match self.next() {
             Some(Test { group, chunk, part, .. }) => {
                 let (parts, step) = (group.0.clone(), self.step() * part);
-                Recipe::Move { round: number, parts, chunk: *chunk, step }
+                let began = Some(Box::new(start.clone()));
+                Recipe::Move { round: number, began, parts, chunk: *chunk, step }
             }
             None => Recipe::Uniform,
         }

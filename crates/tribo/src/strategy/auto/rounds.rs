@@ -2,7 +2,6 @@
 
 use super::coded::Coded;
 use super::halving::Halving;
-use super::points::{Moves, RoundMap};
 use super::round::{Found, Round, State, Test};
 use super::slopes::Slope;
 use super::start::{LARGE_STEP, NOTICED};
@@ -10,7 +9,7 @@ use super::{ActiveInput, Auto, Evidence, Fact, Phase, Task};
 use crate::design::latin_hypercube;
 use crate::error::Result;
 use crate::rng::Stream;
-use crate::trial::{Recipe, TrialId};
+use crate::trial::{Moves, Recipe, RoundStart, TrialId};
 
 /// Step of a round that keeps the sum.
 const SUM_STEP: f64 = 2e-5;
@@ -53,24 +52,18 @@ impl Auto {
     }
 
     pub(super) fn begin_round(&mut self, base: TrialId, value: (f64, usize), moves: Moves) -> Result<()> {
-        let mut order = self.others();
-        if moves != Moves::Far {
-            order.retain(|&input| !self.points.is_discrete(input as usize));
-        }
-        if order.is_empty() {
+        let start = RoundStart { base, moves, named: self.named_inputs() };
+        let n = self.points.movable(&start).len();
+        if n == 0 {
             self.phase = Phase::Optimise;
             return self.refresh_live();
         }
-        let number = self.points.n_rounds();
-        Stream::new(self.seed, "round of screening", number as u64).shuffle(&mut order);
         let step = match moves {
             Moves::Inside => self.noise.step,
             Moves::Far => LARGE_STEP,
             Moves::SumKept => SUM_STEP,
         };
-        let n = order.len();
-        let map = RoundMap::new(base, order, self.points.n_inputs(), moves);
-        self.points.add_round(map);
+        let number = self.points.add_round(start);
         let around = self.surroundings();
         let round = match moves {
             Moves::Far => Round::Halving(Halving::new(n, step, value, around)),
@@ -123,7 +116,7 @@ impl Auto {
         if let Round::Coded(round) = round
             && self.n_searched == 0
         {
-            let (base, value) = (self.points.round(number).base, round.base_value);
+            let (base, value) = (self.points.round(number).start.base, round.base_value);
             for (found, &input) in found.iter().zip(&order) {
                 let up = self.points.of(base, &[input])[0] + step <= 1.0;
                 let slope = found.answer / if up { step } else { -step };
@@ -155,7 +148,7 @@ impl Auto {
         match state {
             State::Going => Ok(()),
             State::Doubtful => {
-                let base = self.points.round(number).base;
+                let base = self.points.round(number).start.base;
                 self.push(Recipe::Jitter { base, balanced: false }, vec![], Task::Still(number));
                 Ok(())
             }
@@ -188,12 +181,12 @@ impl Auto {
         let places = parts.iter().flat_map(|&(start, end)| start..end).take(SAMPLE);
         let mut inputs: Vec<usize> = places.map(|place| map.order[place] as usize).collect();
         inputs.sort_unstable();
-        let down = self.points.of(map.base, &inputs).iter().filter(|&&u| u + step > 1.0).count();
+        let down = self.points.of(map.start.base, &inputs).iter().filter(|&&u| u + step > 1.0).count();
         if 2 * down > inputs.len() { -1.0 } else { 1.0 }
     }
 
     fn round_done(&mut self, number: usize) -> Result<()> {
-        let moves = self.points.round(number).moves;
+        let moves = self.points.round(number).start.moves;
         let (n_tests, n_waiting) =
             self.round.as_ref().map_or((0, 0), |(_, round)| (round.n_tests(), round.n_waiting()));
         let inputs = self.points.round(number).order.len();

@@ -12,7 +12,7 @@
 use super::coded::CURVATURE;
 use super::round::{Found, MANY};
 use super::slopes::Slope;
-use super::start::{CENTRE, STEP};
+use super::start::STEP;
 use super::{Auto, Phase};
 use crate::error::Result;
 use crate::rng::bits_at;
@@ -71,7 +71,8 @@ impl Auto {
     pub(super) fn scatter_early(&mut self) {
         let begins = self.phase == Phase::Start && self.scatter.is_none() && self.workers == MANY;
         let discrete = |auto: &Auto| (0..auto.points.n_inputs()).any(|input| auto.points.is_discrete(input));
-        if begins && !self.is_given && !discrete(self) {
+        let whole = matches!(self.points.recipe(self.centre), Some(Recipe::Centre));
+        if begins && whole && !self.is_given && self.hint.is_none() && !discrete(self) {
             self.scatter = Some(Scatter::default());
         }
     }
@@ -120,9 +121,10 @@ impl Auto {
                 let found = |&(place, answer): &(usize, f64)| Found { place, answer, threshold: error };
                 let found: Vec<Found> = slopes.iter().map(found).collect();
                 let inputs: Vec<usize> = slopes.iter().map(|slope| slope.0).collect();
+                let base = self.centre;
                 let slope = |found: &Found| {
                     let (input, slope) = (found.place, found.answer / STEP.0);
-                    Slope { input, base: CENTRE, value: centre, slope }
+                    Slope { input, base, value: centre, slope }
                 };
                 self.slopes = found.iter().map(slope).collect();
                 self.name(&found, STEP.0, &inputs);
@@ -138,11 +140,6 @@ impl Auto {
         }
         Ok(())
     }
-}
-
-/// How a probe is made.
-pub(super) fn recipe() -> Recipe {
-    Recipe::Scatter { base: CENTRE, step: STEP.0 }
 }
 
 /// What may stay unexplained of changes: noise, and the usual share of curvature.

@@ -24,8 +24,6 @@ pub(super) const STEP: (f64, f64) = (1e-4, 0.05);
 pub(super) const LARGE_STEP: f64 = 0.45;
 /// Bins of the dense fallback.
 pub(super) const BINS: usize = 16;
-/// The centre is the first trial of all.
-pub(super) const CENTRE: TrialId = TrialId(0);
 
 /// What came of the first evaluations.
 #[derive(Default)]
@@ -61,13 +59,22 @@ impl Auto {
 
     pub(super) fn queue_start(&mut self) {
         self.push(Recipe::Centre, vec![], Task::Start { pair: true });
-        self.push(Recipe::Jitter { base: CENTRE, balanced: false }, vec![], Task::Start { pair: true });
+        let base = self.centre;
+        self.push(Recipe::Jitter { base, balanced: false }, vec![], Task::Start { pair: true });
         self.push(Recipe::Low, vec![], Task::Start { pair: false });
         self.push(Recipe::High, vec![], Task::Start { pair: false });
         for row in 0..ROWS {
             let recipe = Recipe::Latin { batch: 0, count: ROWS, row };
             self.push(recipe, vec![], Task::Start { pair: false });
         }
+        self.start.n_jobs = self.queue.len();
+    }
+
+    /// A start from a point whose value is known: that point once more.
+    pub(super) fn queue_pair(&mut self, value: f64) {
+        (self.start.pair, self.start.centre) = (vec![Some(value)], Some(value));
+        let base = self.centre;
+        self.push(Recipe::Jitter { base, balanced: false }, vec![], Task::Start { pair: true });
         self.start.n_jobs = self.queue.len();
     }
 
@@ -80,7 +87,7 @@ impl Auto {
     }
 
     pub(super) fn start_told(&mut self, id: TrialId, pair: bool, value: Option<f64>) {
-        if id == CENTRE {
+        if id == self.centre {
             self.start.centre = value;
         }
         self.start.n_back += 1;
@@ -125,8 +132,8 @@ impl Auto {
     pub(super) fn measure_noise(&mut self) {
         self.phase = Phase::Wait;
         self.noise.step = 0.0;
-        let best = self.best.map_or(CENTRE, |at| self.results[at].id);
-        for point in [CENTRE, best] {
+        let best = self.best.map_or(self.centre, |at| self.results[at].id);
+        for point in [self.centre, best] {
             self.repeat(point);
         }
     }
@@ -178,6 +185,9 @@ impl Auto {
         self.noise.step = if self.noise.noisy { LARGE_STEP } else { relative.sqrt().clamp(STEP.0, STEP.1) };
         let Noise { sigma, scale, noisy, step } = self.noise;
         self.found(Fact::Noise { sd: sigma, spread: scale, step });
+        if self.follow_hint()? {
+            return Ok(());
+        }
         if !noisy {
             return self.screen_all();
         }

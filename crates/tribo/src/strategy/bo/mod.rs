@@ -22,7 +22,7 @@ pub(super) use optimiser::{Optimiser, Proposal};
 pub(super) use propose::NextTrial;
 pub use quota::Quota;
 
-use super::engine::{Engine, Located, Next, Origin, Plan};
+use super::engine::{Engine, Located, Next, Origin, Plan, is_given};
 use super::fallback;
 use super::settings::Settings;
 use super::study::REDRAWS;
@@ -120,10 +120,17 @@ impl Engine for Bo {
     }
 
     fn told(&mut self, trial: &Trial, value: Option<f64>) {
+        if is_given(trial) {
+            // There is no way back from a point to the coordinates of an embedding.
+            return;
+        }
         self.optimisers[trial.embedding].told(trial.id.0, value);
     }
 
     fn unit(&self, trial: &Trial) -> Result<Vec<f64>> {
+        if is_given(trial) {
+            return Ok(trial.z.clone());
+        }
         let mut unit = vec![0.0; self.dim];
         self.optimisers[trial.embedding].embedding().to_unit(&trial.z, &mut unit)?;
         Ok(unit)
@@ -138,9 +145,11 @@ impl Engine for Bo {
     }
 
     fn model_of_best(&mut self, history: &History) -> Option<(&mut Optimiser, Located)> {
-        let embedding = history.best()?.0.embedding;
+        let (best, _) = history.best().filter(|(best, _)| !is_given(best))?;
+        let embedding = best.embedding;
         let optimiser = &mut self.optimisers[embedding];
-        let own = history.measured().filter(|(trial, _)| trial.embedding == embedding);
+        let is_own = |trial: &Trial| trial.embedding == embedding && !is_given(trial);
+        let own = history.measured().filter(|(trial, _)| is_own(trial));
         let points = own.map(|(trial, _)| (trial.id, optimiser.to_unit(&trial.z))).collect();
         Some((optimiser, points))
     }

@@ -99,6 +99,15 @@ pub enum Fact {
     },
     /// An input matters.
     Named(ActiveInput),
+    /// An input that mattered in an earlier search does not answer any more.
+    Dropped {
+        /// Its name.
+        name: String,
+        /// What moving it changed.
+        change: f64,
+        /// Changes up to here mean nothing.
+        threshold: f64,
+    },
     /// A round of screening ended.
     Screened {
         /// Inputs looked at.
@@ -211,6 +220,9 @@ impl fmt::Display for Fact {
                 let verdict =
                     if change.abs() <= *threshold { "they are idle" } else { "one of them matters" };
                 write!(f, "{inputs} other inputs moved at once change the value by {change:.1e}: {verdict}")
+            }
+            Fact::Dropped { name, change, .. } => {
+                write!(f, "{name} does not matter any more: moving it changes the value by {change:.1e}")
             }
             Fact::Alike => write!(f, "all inputs act alike: they are moved together"),
             Fact::Line { value } => write!(f, "moving all inputs together ends at {value:.3e}"),

@@ -19,7 +19,7 @@ pub use predict::Predicted;
 
 use super::auto::{self, Auto};
 use super::bo::Bo;
-use super::engine::{Engine, Next};
+use super::engine::{Engine, Hint, Next};
 use super::fallback;
 use super::random::Random;
 use super::settings::Strategy;
@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::rng::Stream;
 use crate::space::{Direction, Kind, Point, Space, UnitPoint};
 use crate::surrogate::watch::{Unwatched, Watch};
-use crate::trial::{History, Outcome, Purpose, Told, Trial, TrialId};
+use crate::trial::{History, Outcome, Purpose, Recipe, Told, Trial, TrialId};
 use std::collections::BTreeSet;
 
 /// Draws in search of a point that was not asked before, when the strategy's own was.
@@ -252,17 +252,21 @@ impl Study {
     }
 
     /// Makes a trial of a point that someone else chose. It is pending until it is told, counts as a point of the initial
-    /// design, and is restored as any trial is. Only a study that models every coordinate can do this: a random embedding
-    /// has no way back from a point to model coordinates.
+    /// design, and is restored as any trial is. Only `bo` and `paper` in a random embedding learn nothing from it, as there is
+    /// no way back from a point to model coordinates; they do not ask it again.
     pub fn adopt(&mut self, point: &Point) -> Result<TrialId> {
-        if !self.engine.models_all() {
-            return Err(Error::NoModelCoordinates);
-        }
         let id = self.history.next_id();
         let z = self.space.encode(point)?.into_vec();
+        let recipe = (!self.engine.models_all()).then_some(Recipe::Given);
         let (embedding, purpose) = (0, Purpose::Added);
-        self.restore_asked(Trial { id, embedding, z, purpose, recipe: None, decision: None })?;
+        self.restore_asked(Trial { id, embedding, z, purpose, recipe, decision: None })?;
         Ok(id)
+    }
+
+    /// Says what an earlier search of the same function had found; to be told before the first ask, after the results that
+    /// it had found it with.
+    pub fn hint(&mut self, hint: Hint) {
+        self.engine.hint(hint);
     }
 
     /// The best trial so far, if anything was measured.
@@ -341,16 +345,18 @@ mod tests {
         adding.add(&point(1.0, 5), 2.0).unwrap();
         // In the end it is the same study, and proposes the same.
         assert_eq!(adopting.ask(8).unwrap(), adding.ask(8).unwrap());
-        assert!(study(Strategy::Random).adopt(&point(0.0, 1)).is_err());
     }
 
     #[test]
-    fn studies_without_model_coordinates_refuse_outside_evaluations() {
+    fn every_strategy_takes_outside_evaluations() {
         let hashing = Settings { embedding: embed::Kind::Hashing { dim: 1, signs: true }, ..Settings::bo() };
         for strategy in [Strategy::Random, Strategy::Bo(hashing)] {
             let mut study = study(strategy);
-            assert_eq!(study.add(&point(0.0, 1), 1.0), Err(Error::NoModelCoordinates));
-            assert!(study.history().is_empty());
+            let id = study.add(&point(0.5, 1), 1.0).unwrap();
+            assert_eq!(study.best().unwrap().map(|best| (best.id, best.point)), Some((id, point(0.5, 1))));
+            let asked = study.ask(5).unwrap();
+            study.tell(asked[0].id, 0.0).unwrap();
+            assert_eq!(study.best_expected(&Unwatched).unwrap().map(|best| best.id), Some(id));
         }
     }
 

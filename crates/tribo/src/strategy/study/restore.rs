@@ -6,7 +6,7 @@
 
 use super::{Study, fingerprint};
 use crate::error::{Error, RestoreFault, Result};
-use crate::trial::Trial;
+use crate::trial::{Recipe, Trial};
 
 impl Study {
     /// Takes a trial that an earlier process asked, as it was in that study's [history](Study::history). With all trials and outcomes
@@ -29,7 +29,16 @@ impl Study {
         if trial.embedding >= count {
             return refuse(RestoreFault::Embedding { found: trial.embedding, count });
         }
-        self.engine.restored(&trial)?;
+        match trial.recipe {
+            Some(Recipe::Given) => {
+                let (expected, found) = (self.space.dim(), trial.z.len());
+                if found != expected {
+                    return refuse(RestoreFault::Length { what: "z", expected, found });
+                }
+                self.engine.adopted(&trial);
+            }
+            _ => self.engine.restored(&trial)?,
+        }
         self.restored.push(id);
         self.history.ask(trial)
     }

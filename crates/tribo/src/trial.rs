@@ -184,6 +184,8 @@ pub struct History {
     told: Vec<usize>,
     /// Position of the best measured trial.
     best: Option<usize>,
+    /// Ids below are taken, also where no trial has them.
+    reserved: u64,
 }
 
 impl History {
@@ -204,7 +206,13 @@ impl History {
 
     /// An id larger than every one so far; 0 for the first.
     pub fn next_id(&self) -> TrialId {
-        TrialId(self.positions.last_key_value().map_or(0, |(id, _)| id.0.saturating_add(1)))
+        let next = self.positions.last_key_value().map_or(0, |(id, _)| id.0.saturating_add(1));
+        TrialId(next.max(self.reserved))
+    }
+
+    /// Ids below `next` are taken by trials that are not of this history.
+    pub fn reserve(&mut self, next: TrialId) {
+        self.reserved = self.reserved.max(next.0);
     }
 
     /// Adds a pending trial.
@@ -326,6 +334,9 @@ mod tests {
             assert_eq!(history.tell(TrialId(id), outcome), Ok(Told::New));
         }
         assert_eq!(ids(history.iter().map(|(trial, _)| trial)), [4, 0, 2, 9, 7]);
+        history.reserve(TrialId(12));
+        history.reserve(TrialId(3));
+        assert_eq!(history.next_id(), TrialId(12));
         assert_eq!(ids(history.finished().map(|(trial, _)| trial)), [9, 4, 7, 0]);
         assert_eq!(ids(history.measured().map(|(trial, _)| trial)), [9, 0]);
         assert_eq!(ids(history.pending()), [2]);

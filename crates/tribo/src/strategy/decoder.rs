@@ -11,7 +11,7 @@ use super::settings::Strategy;
 use crate::embed::Embedding;
 use crate::error::{Error, Result};
 use crate::space::{Point, Space, UnitPoint};
-use crate::trial::Trial;
+use crate::trial::{Recipe, Trial, TrialId};
 
 /// Makes the points of a study's trials.
 pub struct Decoder {
@@ -41,6 +41,14 @@ impl Decoder {
             Strategy::Auto(_) => Kind::Recipes(Box::new(Points::new(&space, seed))),
         };
         Ok(Decoder { space, kind })
+    }
+
+    /// Takes a point that someone else chose, as [`Study::adopt_as`](super::Study::adopt_as) does.
+    pub fn adopt(&mut self, id: TrialId, point: &Point) -> Result<()> {
+        if let Kind::Recipes(points) = &mut self.kind {
+            points.learn(id, Recipe::Given, self.space.encode(point)?.into_vec())?;
+        }
+        Ok(())
     }
 
     /// Takes a trial, in the order asked, and makes its point.

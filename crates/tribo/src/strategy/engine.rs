@@ -21,6 +21,9 @@ use crate::trial::{History, Purpose, Recipe, Trial, TrialId};
 
 /// A strategy at work.
 pub(super) trait Engine: Send + Sync {
+    /// Its name, and a version that is raised whenever the same events lead to other proposals.
+    fn version(&self) -> Version;
+
     /// What it would ask next. Breaks for the caller's reasons only.
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan>;
 
@@ -35,6 +38,9 @@ pub(super) trait Engine: Send + Sync {
 
     /// Takes note of a trial that someone else chose; its z is the point in the unit cube of all inputs.
     fn adopted(&mut self, _trial: &Trial) {}
+
+    /// Trial `next` is the first one that can be asked.
+    fn begins_at(&mut self, _next: TrialId) {}
 
     /// What an earlier search of the same function had found, before anything is asked.
     fn hint(&mut self, _hint: Hint) {}
@@ -79,6 +85,16 @@ pub(super) trait Engine: Send + Sync {
 /// Whether someone else chose the point of a trial, so that z is all of it.
 pub(super) fn is_given(trial: &Trial) -> bool {
     matches!(trial.recipe, Some(Recipe::Given))
+}
+
+/// Which engine makes the proposals of a study. Only the same version can go on from its records; another one begins with
+/// the results as known data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Version {
+    /// Its name.
+    pub engine: &'static str,
+    /// Raised whenever the same events lead to other proposals.
+    pub number: u32,
 }
 
 /// Trials and where they are in the unit cube of an optimiser.

@@ -27,7 +27,7 @@ mod study;
 pub use auto::looks_at_budget;
 pub use bo::Quota;
 pub use decoder::Decoder;
-pub use engine::Hint;
+pub use engine::{Hint, Version};
 pub use settings::{
     Acquisition, AutoSettings, Design, InducingPoints, Initial, Maximizer, Process, Settings, Strategy,
     SurrogateSettings,

@@ -2,7 +2,7 @@
 //!
 //! A point follows from the seed and the trial's id. Where it was known already, z says how many were drawn before it.
 
-use super::engine::{Engine, Next, Origin, Plan, is_given};
+use super::engine::{Engine, Next, Origin, Plan, Version, is_given};
 use super::study::REDRAWS;
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
@@ -23,6 +23,10 @@ impl Random {
 }
 
 impl Engine for Random {
+    fn version(&self) -> Version {
+        Version { engine: "random", number: 1 }
+    }
+
     fn propose(&mut self, next: Next<'_>, _watch: &dyn Watch) -> Result<Plan> {
         Ok(Plan::new(next.id, vec![], Purpose::Initial, None))
     }

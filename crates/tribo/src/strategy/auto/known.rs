@@ -37,7 +37,7 @@ impl Auto {
     }
 
     /// Plans the start anew: with what is known so far, or else with `next` as its first trial.
-    fn begin_from_known(&mut self, next: TrialId) {
+    pub(super) fn begin_from_known(&mut self, next: TrialId) {
         self.queue.clear();
         match self.best.map(|at| self.results[at]) {
             Some(best) if self.n_known >= ENOUGH => {
@@ -45,7 +45,7 @@ impl Auto {
                 self.queue_pair(best.value);
             }
             _ => {
-                self.centre = if self.n_known >= ENOUGH { self.centre } else { next };
+                self.centre = next;
                 self.queue_start();
             }
         }

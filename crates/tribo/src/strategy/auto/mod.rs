@@ -52,7 +52,7 @@ pub(super) use pick::{budget, inputs_of, pick};
 pub(super) use points::Points;
 
 use super::bo::{NextTrial, Optimiser, Proposal};
-use super::engine::{Engine, Hint, Located, Next, Origin, Plan};
+use super::engine::{Engine, Hint, Located, Next, Origin, Plan, Version};
 use super::fallback;
 use super::study::REDRAWS;
 use super::study::insight::{ActiveInput, Evidence, Fact, Finding, Insight};
@@ -495,6 +495,10 @@ impl Job {
 }
 
 impl Engine for Auto {
+    fn version(&self) -> Version {
+        Version { engine: "auto", number: 1 }
+    }
+
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {
         Ok(match fallback::attempt(|| self.plan(next, watch))? {
             Ok(plan) => plan,
@@ -528,6 +532,12 @@ impl Engine for Auto {
 
     fn adopted(&mut self, trial: &Trial) {
         self.take_known(trial);
+    }
+
+    fn begins_at(&mut self, next: TrialId) {
+        if self.n_own == 0 {
+            self.begin_from_known(next);
+        }
     }
 
     fn hint(&mut self, hint: Hint) {

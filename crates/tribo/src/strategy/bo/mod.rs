@@ -22,7 +22,7 @@ pub(super) use optimiser::{Optimiser, Proposal};
 pub(super) use propose::NextTrial;
 pub use quota::Quota;
 
-use super::engine::{Engine, Located, Next, Origin, Plan, is_given};
+use super::engine::{Engine, Located, Next, Origin, Plan, Version, is_given};
 use super::fallback;
 use super::settings::Settings;
 use super::study::REDRAWS;
@@ -77,6 +77,10 @@ impl Bo {
 }
 
 impl Engine for Bo {
+    fn version(&self) -> Version {
+        Version { engine: "bo", number: 1 }
+    }
+
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {
         let n_asked = next.history.len();
         let embedding = self.choose(n_asked);

@@ -19,7 +19,7 @@ pub use predict::Predicted;
 
 use super::auto::{self, Auto};
 use super::bo::Bo;
-use super::engine::{Engine, Hint, Next};
+use super::engine::{Engine, Hint, Next, Version};
 use super::fallback;
 use super::random::Random;
 use super::settings::Strategy;
@@ -111,6 +111,11 @@ impl Study {
     /// What the strategy is and, for `auto`, why it was picked.
     pub fn explanation(&self) -> &str {
         &self.explanation
+    }
+
+    /// The engine that makes the proposals.
+    pub fn version(&self) -> Version {
+        self.engine.version()
     }
 
     /// What is known about the function and its inputs.
@@ -256,11 +261,23 @@ impl Study {
     /// no way back from a point to model coordinates; they do not ask it again.
     pub fn adopt(&mut self, point: &Point) -> Result<TrialId> {
         let id = self.history.next_id();
+        self.adopt_as(id, point)?;
+        Ok(id)
+    }
+
+    /// As [`Study::adopt`], with an id that is larger than every one so far: for trials of an earlier search, which keep
+    /// theirs.
+    pub fn adopt_as(&mut self, id: TrialId, point: &Point) -> Result<()> {
         let z = self.space.encode(point)?.into_vec();
         let recipe = (!self.engine.models_all()).then_some(Recipe::Given);
         let (embedding, purpose) = (0, Purpose::Added);
-        self.restore_asked(Trial { id, embedding, z, purpose, recipe, decision: None })?;
-        Ok(id)
+        self.restore_asked(Trial { id, embedding, z, purpose, recipe, decision: None })
+    }
+
+    /// Ids below `next` are taken by trials that this study knows nothing of.
+    pub fn reserve(&mut self, next: TrialId) {
+        self.history.reserve(next);
+        self.engine.begins_at(self.history.next_id());
     }
 
     /// Says what an earlier search of the same function had found; to be told before the first ask, after the results that

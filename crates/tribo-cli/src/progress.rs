@@ -56,15 +56,15 @@ pub(crate) struct People {
     screen: Screen,
     layout: Layout,
     causes: BTreeSet<String>,
-    /// A new best value that was not printed yet, for the line after the next count.
-    improved: Option<(u64, f64)>,
+    /// There is a new best value that was not printed yet: it is in the line after the next count.
+    improved: bool,
     line_s: f64,
 }
 
 impl People {
     /// Watches a study on this screen.
     pub(crate) fn new(screen: Screen, layout: Layout) -> People {
-        People { screen, layout, causes: BTreeSet::new(), improved: None, line_s: 0.0 }
+        People { screen, layout, causes: BTreeSet::new(), improved: false, line_s: 0.0 }
     }
 
     fn progress(&mut self, progress: &Progress) {
@@ -81,7 +81,7 @@ impl People {
             bar.set_message(message(progress));
             return;
         }
-        if self.improved.take().is_some() || progress.elapsed_s - self.line_s >= LINE_S {
+        if std::mem::take(&mut self.improved) || progress.elapsed_s - self.line_s >= LINE_S {
             self.line_s = progress.elapsed_s;
             let of = progress.evaluations.map(|n| format!("/{n}")).unwrap_or_default();
             output::note(&format!("{}{of} done  {}", progress.told, message(progress)));
@@ -127,11 +127,7 @@ impl Observer for People {
                     self.screen.say(|| output::warning(&text));
                 }
             }
-            Notice::Told { trial, verdict, best: true } => {
-                if let tribo_study::store::record::Verdict::Measured { value } = verdict {
-                    self.improved = Some((*trial, *value));
-                }
-            }
+            Notice::Told { best: true, .. } => self.improved = true,
             Notice::Warning { text } => self.screen.say(|| output::warning(text)),
             Notice::Progress(progress) => self.progress(progress),
             Notice::Submitted { .. } | Notice::Ended { .. } | Notice::Told { .. } | Notice::Finished(_) => {}

@@ -12,8 +12,11 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tribo_study::config::{Command as Line, Deck, Evaluation, Occurrence, ParamsFormat, ResultSource};
+use tribo_study::config::{
+    Command as Line, Deck, Evaluation, Occurrence, ParamsFormat, Response, ResultSource,
+};
 use tribo_study::job::{Answer, Array, JOB_VERSION, Kind, Spec, Started, claim_as_driver, digest};
+use tribo_study::outputs::VALUE;
 use tribo_study::tag::{AttemptId, StudyId, Tag};
 
 const PARAMS: &str = r#"{"mach":0.1,"n":12,"x":[0.5,-3.0],"solver":"cg"}"#;
@@ -42,6 +45,7 @@ impl Study {
                 timeout: None,
                 params: ParamsFormat::Json,
                 result: ResultSource::Json { file: "result.json".into(), key: "objective".into() },
+                outputs: vec![],
                 decks: vec![],
                 copy: vec![],
                 link: vec![],
@@ -162,10 +166,14 @@ fn wait_until(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
+fn value(answer: &Answer) -> Option<f64> {
+    answer.finding.value(VALUE)
+}
+
 #[track_caller]
 fn assert_no_value(answer: &Answer, kind: Kind, part: &str) {
-    assert_eq!((answer.kind, answer.value), (kind, None), "{answer:?}");
-    assert!(answer.reason.contains(part), "{answer:?} lacks {part}");
+    assert_eq!((answer.finding.kind, value(answer)), (kind, None), "{answer:?}");
+    assert!(answer.finding.reason.contains(part), "{answer:?} lacks {part}");
 }
 
 #[test]
@@ -182,14 +190,13 @@ fn an_evaluation_from_end_to_end() {
     fs::write(study.path("sim.sh"), script).unwrap();
     fs::set_permissions(study.path("sim.sh"), fs::Permissions::from_mode(0o755)).unwrap();
     let answer = study.run();
-    assert_eq!((answer.kind, answer.value), (Kind::Ok, Some(0.30000000000000004)), "{answer:?}");
+    assert_eq!((answer.finding.kind, value(&answer)), (Kind::Ok, Some(0.30000000000000004)), "{answer:?}");
     assert_eq!((answer.version, answer.id, answer.incarnation), (JOB_VERSION, study.spec.id, 0));
     assert_eq!(
         (answer.tag.clone(), answer.params_digest.clone()),
         (study.spec.tag.clone(), study.spec.params_digest.clone())
     );
     assert_eq!((answer.exit_code, answer.signal), (Some(0), None));
-    assert_eq!(answer.extra, BTreeMap::from([("drag".to_owned(), 2.0)]));
     assert!(answer.wall_s > 0.0 && answer.wall_s < 60.0, "{answer:?}");
     assert!(answer.cpu_s > 0.0 && answer.cpu_s < 60.0, "{answer:?}");
     assert!(answer.max_rss > 100_000 && answer.max_rss < 1 << 30, "{answer:?}");
@@ -222,7 +229,8 @@ fn an_evaluation_from_end_to_end() {
 fn decks_copies_links_and_dakota_parameters() {
     let mut study = Study::shell("cat wing.dat mesh/a linked/b > all && echo 1.5 f > results.out");
     study.spec.evaluation.params = ParamsFormat::Dakota;
-    study.spec.evaluation.result = ResultSource::Dakota { file: "results.out".into() };
+    study.spec.evaluation.result =
+        ResultSource::Dakota { file: "results.out".into(), response: Response::Only };
     let deck = |template: &str| Deck {
         template: template.into(),
         to: "wing.dat".into(),
@@ -236,7 +244,7 @@ fn decks_copies_links_and_dakota_parameters() {
         fs::create_dir_all(study.path(name).parent().unwrap()).unwrap();
         fs::write(study.path(name), text).unwrap();
     }
-    assert_eq!(study.run().value, Some(1.5));
+    assert_eq!(value(&study.run()), Some(1.5));
     assert_eq!(study.read("all"), "m=   0.100\na\nb\n");
     assert!(study.read("params.in").starts_with("                                          5 variables\n"));
     let mut wrong = Study::shell("true");
@@ -254,7 +262,7 @@ fn fault_07_the_second_copy_of_a_job_does_nothing() {
     assert_eq!(study.read("count"), "once\n");
     assert_eq!(study.spooled(), ["000012.a1.i0.dup-slurm-42.json", "000012.a1.i0.json"]);
     assert_no_value(&study.answer("000012.a1.i0.dup-slurm-42.json"), Kind::Duplicate, "claimed by slurm:41");
-    assert_eq!(study.answer("000012.a1.i0.json").value, Some(1.0));
+    assert_eq!(value(&study.answer("000012.a1.i0.json")), Some(1.0));
 }
 
 #[test]
@@ -281,7 +289,7 @@ fn fault_16_a_restarted_job_is_the_next_incarnation() {
         study.command().env("SLURM_JOB_ID", "41").env("SLURM_RESTART_COUNT", "1").status().unwrap().success()
     );
     let answer = study.answer("000012.a1.i1.json");
-    assert_eq!((answer.value, answer.incarnation), (Some(2.0), 1));
+    assert_eq!((value(&answer), answer.incarnation), (Some(2.0), 1));
     assert_eq!((study.read("stdout"), study.spooled().len()), ("run\n".into(), 1));
     assert!(study.dir().join("stdout.i0").exists());
     assert_eq!(study.processes(), [""; 0]);
@@ -295,7 +303,10 @@ fn fault_45_a_rerun_counts_for_itself_and_an_answer_stands() {
     assert!(run());
     fs::remove_file(study.path("study.tribo/spool/done/000012.a1.i0.json")).unwrap();
     assert!(run());
-    assert_eq!((study.read("count"), study.answer("000012.a1.i0.json").value), ("once\n".into(), Some(2.0)));
+    assert_eq!(
+        (study.read("count"), value(&study.answer("000012.a1.i0.json"))),
+        ("once\n".into(), Some(2.0))
+    );
     // Stopped by the scheduler and run again: counted without any help from PBS.
     let stopped =
         Study::shell("if [ -e first ]; then echo 3 > result.json; else touch first; exec sleep 600; fi");
@@ -306,7 +317,7 @@ fn fault_45_a_rerun_counts_for_itself_and_an_answer_stands() {
     assert_eq!(first.end(), Some(0));
     assert_no_value(&stopped.answer("000012.a1.i0.json"), Kind::Stopped, "told to stop by SIGTERM");
     assert!(stopped.command().env("PBS_JOBID", "8.head").status().unwrap().success());
-    assert_eq!(stopped.answer("000012.a1.i1.json").value, Some(3.0));
+    assert_eq!(value(&stopped.answer("000012.a1.i1.json")), Some(3.0));
 }
 
 #[test]
@@ -324,11 +335,11 @@ fn elements_of_arrays_find_their_attempts() {
         command.args(["job", "--array"]).arg(&manifest).env(variable, index).output().unwrap()
     };
     assert!(run("SLURM_ARRAY_TASK_ID", "1").status.success());
-    assert_eq!(study.answer("000012.a1.i0.json").value, Some(12.0));
+    assert_eq!(value(&study.answer("000012.a1.i0.json")), Some(12.0));
     fs::remove_dir_all(study.path("study.tribo/trials")).unwrap();
     fs::remove_file(study.path("study.tribo/spool/done/000012.a1.i0.json")).unwrap();
     assert!(run("PBS_ARRAY_INDEX", "1").status.success());
-    assert_eq!(study.answer("000012.a1.i0.json").value, Some(12.0));
+    assert_eq!(value(&study.answer("000012.a1.i0.json")), Some(12.0));
     for (index, part) in [("2", "no element 2"), ("0", "trials/000003/a2/job.json")] {
         let output = run("PBS_ARRAY_INDEX", index);
         assert_eq!(output.status.code(), Some(1));
@@ -462,7 +473,8 @@ fn fault_28_exit_codes_outrank_answers() {
 #[test]
 fn fault_29_stale_answers_and_strange_parameters() {
     let mut study = Study::shell("test ! -e results.out && test -e input");
-    study.spec.evaluation.result = ResultSource::Dakota { file: "results.out".into() };
+    study.spec.evaluation.result =
+        ResultSource::Dakota { file: "results.out".into(), response: Response::Only };
     study.spec.evaluation.copy = vec!["results.out".into(), "input".into()];
     for name in ["results.out", "input"] {
         fs::write(study.path(name), "1.0").unwrap();
@@ -471,7 +483,8 @@ fn fault_29_stale_answers_and_strange_parameters() {
     assert!(study.path("results.out").exists());
     // Through a link the study folder's own file would be removed.
     let mut linked = Study::shell("true");
-    linked.spec.evaluation.result = ResultSource::Dakota { file: "out/results.out".into() };
+    linked.spec.evaluation.result =
+        ResultSource::Dakota { file: "out/results.out".into(), response: Response::Only };
     linked.spec.evaluation.link = vec!["out".into()];
     fs::create_dir(linked.path("out")).unwrap();
     fs::write(linked.path("out/results.out"), "1.0").unwrap();
@@ -491,7 +504,7 @@ const DAEMON: &str = "(setsid sh -c 'trap \"\" TERM HUP; touch daemon; while :; 
 fn fault_30_daemons_are_swept() {
     let study = Study::shell(&format!("{DAEMON} sleep 600 & echo 4 > result.json"));
     let answer = study.run();
-    assert_eq!((answer.value, answer.reason.as_str()), (Some(4.0), ""), "{answer:?}");
+    assert_eq!((value(&answer), answer.finding.reason.as_str()), (Some(4.0), ""), "{answer:?}");
     assert!(study.dir().join("daemon").exists());
     assert_eq!(study.processes(), [""; 0]);
     let mut stopped = Study::shell(&format!("{DAEMON} touch begun; sleep 600"));
@@ -522,7 +535,7 @@ fn fault_32_endless_output_is_cut_and_memory_stays_flat() {
     study.spec.evaluation.result =
         ResultSource::Regex { file: None, pattern: "^f=(.*)".into(), occurrence: Occurrence::Only };
     let answer = study.run();
-    assert_eq!(answer.value, Some(7.0), "{answer:?}");
+    assert_eq!(value(&answer), Some(7.0), "{answer:?}");
     let stdout = fs::read(study.dir().join("stdout")).unwrap();
     assert!(stdout.len() < (1 << 16) + (1 << 12) + 100, "{}", stdout.len());
     let left_out = 300_000_005 - (1 << 16) - (1 << 12);
@@ -536,7 +549,7 @@ fn output_held_open_by_a_stranger_is_not_waited_for() {
     // Without cookie it is a stranger; it still is our descendant, and is ended as one.
     let study = Study::shell("env -i setsid sleep 600 & echo 5 > result.json");
     let answer = study.run();
-    assert_eq!(answer.value, Some(5.0), "{answer:?}");
+    assert_eq!(value(&answer), Some(5.0), "{answer:?}");
     assert!(answer.wall_s < 60.0);
 }
 
@@ -545,7 +558,7 @@ fn zombies_do_not_pile_up() {
     let line = "i=0; while [ $i -lt 50 ]; do (sh -c 'true &' ); i=$((i+1)); done; sleep 0.2; \
                 grep -l ') Z '$PPID' ' /proc/[0-9]*/stat > zombies; echo 1 > result.json";
     let study = Study::shell(line);
-    assert_eq!(study.run().value, Some(1.0));
+    assert_eq!(value(&study.run()), Some(1.0));
     assert_eq!(study.read("zombies"), "");
 }
 

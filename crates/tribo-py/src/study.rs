@@ -10,6 +10,7 @@ use crate::space::{to_dict, to_point};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
@@ -17,7 +18,9 @@ use tribo::space::{Direction, Kind, Parameter, Scale};
 use tribo::trial::TrialId;
 use tribo_study::by_hand::ByHand;
 use tribo_study::config::{Config, ConfigError};
-use tribo_study::store::record::Verdict;
+use tribo_study::job::Finding;
+use tribo_study::report::columns::output_names;
+use tribo_study::report::row::State;
 
 /// How long a thread waits between two tries to get its turn.
 const TURN: Duration = Duration::from_millis(2);
@@ -33,8 +36,8 @@ pub(crate) struct Study {
 /// A numpy array of a number for each point.
 type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 
-/// Id, parameters, state, value, reason.
-type Record<'py> = (u64, Bound<'py, PyDict>, &'static str, Option<f64>, Option<String>);
+/// Id, parameters, state, value, outputs, reason.
+type Record<'py> = (u64, Bound<'py, PyDict>, &'static str, Option<f64>, Bound<'py, PyDict>, Option<String>);
 
 #[pymethods]
 impl Study {
@@ -82,29 +85,34 @@ impl Study {
         py.detach(|| interrupt::guard(|| by_hand.adopt(&point).map(|id| id.0).map_err(error::study)))
     }
 
-    /// Tells what came of a trial: exactly one of a value, a reason of failure, and `infeasible`.
-    #[pyo3(signature = (trial, value, failed, infeasible, /))]
+    /// Tells what came of a trial: exactly one of the objective's value, a reason of failure, and `infeasible`; and other
+    /// outputs by name, of which those that are not finite are left out.
+    #[pyo3(signature = (trial, value, outputs, failed, infeasible, /))]
     fn tell(
         &self,
         py: Python<'_>,
         trial: u64,
         value: Option<f64>,
+        outputs: BTreeMap<String, f64>,
         failed: Option<String>,
         infeasible: bool,
     ) -> PyResult<()> {
         let mut hand = self.lock(py)?;
-        let verdict = match (value, failed, infeasible) {
-            (Some(value), None, false) => Verdict::answered(value),
-            (None, Some(reason), false) => Verdict::Failed { reason: format!("{FAILED}{reason}") },
-            (None, None, true) => Verdict::Infeasible,
+        let mut finding = match (value, failed, infeasible) {
+            (Some(value), None, false) => Finding::answered(hand.config().objective(), value),
+            (None, Some(reason), false) => Finding::failed(format!("{FAILED}{reason}")),
+            (None, None, true) => Finding::infeasible(),
             _ => {
                 return Err(error::argument(
                     "say what came of the trial with one of `value`, `failed` and `infeasible`",
                 ));
             }
         };
+        for (name, value) in outputs {
+            finding.outputs.insert(name, value);
+        }
         let by_hand = &mut *hand;
-        py.detach(|| interrupt::guard(|| by_hand.tell(trial, &verdict).map_err(error::study)))?;
+        py.detach(|| interrupt::guard(|| by_hand.tell(trial, &finding).map_err(error::study)))?;
         Ok(())
     }
 
@@ -113,13 +121,19 @@ impl Study {
     fn trials<'py>(&self, py: Python<'py>, trial: Option<u64>) -> PyResult<Vec<Record<'py>>> {
         let mut hand = self.lock(py)?;
         interrupt::guard(|| {
+            let (declared, objective) = (hand.config().outputs.clone(), hand.config().objective().to_owned());
             let (ledger, optimiser) = hand.both().map_err(error::study)?;
             let space = optimiser.space();
             let mut records = vec![];
             for (id, state) in ledger.trials().filter(|(id, _)| trial.is_none_or(|trial| trial == *id)) {
                 let point = optimiser.point(TrialId(id)).map_err(error::library)?;
-                let (word, value, reason) = in_words(state.verdict.as_ref());
-                records.push((id, to_dict(py, space, &point)?, word, value, reason));
+                let (word, reason) = in_words(state.outcome.as_ref());
+                let value = state.outcome.as_ref().and_then(|finding| finding.value(&objective));
+                let outputs = PyDict::new(py);
+                for (name, number) in state.outcome.iter().flat_map(|f| f.outputs.in_order(&declared)) {
+                    outputs.set_item(name, number)?;
+                }
+                records.push((id, to_dict(py, space, &point)?, word, value, outputs, reason));
             }
             Ok(records)
         })
@@ -201,13 +215,23 @@ impl Study {
         hand.config().space.parameters().iter().map(describe).collect()
     }
 
-    /// Direction, budget, path, number of trials and best value.
+    /// Names of all outputs: those of the study file in their order, then whatever else was told.
+    fn outputs(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let mut hand = self.lock(py)?;
+        interrupt::guard(|| {
+            let declared = hand.config().outputs.clone();
+            Ok(output_names(&declared, hand.ledger().map_err(error::study)?))
+        })
+    }
+
+    /// Direction, objective, budget, path, number of trials and best value.
     fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut hand = self.lock(py)?;
         interrupt::guard(|| {
             let dict = PyDict::new(py);
             let maximize = hand.config().direction == Direction::Maximize;
             dict.set_item("direction", if maximize { "maximize" } else { "minimize" })?;
+            dict.set_item("objective", hand.config().objective())?;
             dict.set_item("evaluations", hand.config().budget.evaluations)?;
             dict.set_item("path", hand.layout().map(|layout| layout.file().display().to_string()))?;
             let optimiser = hand.optimiser().map_err(error::study)?;
@@ -269,16 +293,13 @@ fn at_place(places: &[String]) -> impl FnOnce(ConfigError) -> PyErr {
     }
 }
 
-/// State, value and reason of an outcome.
-fn in_words(verdict: Option<&Verdict>) -> (&'static str, Option<f64>, Option<String>) {
-    match verdict {
-        None => ("pending", None, None),
-        Some(Verdict::Measured { value }) => ("measured", Some(*value), None),
-        Some(Verdict::Failed { reason }) => {
-            ("failed", None, Some(reason.strip_prefix(FAILED).unwrap_or(reason).to_owned()))
-        }
-        Some(Verdict::Infeasible) => ("infeasible", None, None),
-        Some(Verdict::Invalid { answer }) => ("invalid", None, Some(answer.clone())),
+/// State and reason of an outcome.
+fn in_words(outcome: Option<&Finding>) -> (&'static str, Option<String>) {
+    let Some(Finding { kind, reason, .. }) = outcome else { return ("pending", None) };
+    match State::of(*kind) {
+        State::Failed => ("failed", Some(reason.strip_prefix(FAILED).unwrap_or(reason).to_owned())),
+        State::Invalid => ("invalid", Some(reason.clone())),
+        state => (state.name(), None),
     }
 }
 

@@ -8,11 +8,13 @@
 //! thrown away before anything else happens, and the optimiser is made again from the journal.
 
 use crate::config::Config;
+use crate::job::{Finding, Kind};
 use crate::layout::Layout;
-use crate::owned::{self, Owned, append, random_id};
+use crate::owned::{self, Owned, random_id};
 use crate::report::text::count;
+use crate::store::format::Format;
 use crate::store::ledger::{Ledger, TrialState};
-use crate::store::record::{Entry, JOURNAL_VERSION, Record, Verdict};
+use crate::store::record::{Entry, Record};
 use crate::store::{self, Disk, Store};
 use crate::{Error, Result, replay};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -40,8 +42,8 @@ impl ByHand {
     /// A new study in memory. `text` is its study file, read as `config`.
     pub fn in_memory(config: Config, text: &str) -> Result<ByHand> {
         let (study, config_text) = (random_id(), text.to_owned());
-        let created =
-            Record::Created { version: JOURNAL_VERSION, study, config: config_text, tribo: String::new() };
+        let (format, tribo) = (Format::NEWEST, String::new());
+        let created = Record::Created { format, study, config: config_text, tribo };
         let entry = Entry { n: 0, epoch: 1, ms: 0, record: created };
         let ledger = Ledger::begin(&entry).map_err(Error::Usage)?;
         ByHand::over(config, ledger, None, None)
@@ -166,20 +168,28 @@ impl ByHand {
         Ok(id)
     }
 
-    /// Tells the outcome of a trial. The same again is accepted and changes nothing; another is an error.
-    pub fn tell(&mut self, trial: u64, verdict: &Verdict) -> Result<Told> {
+    /// Tells the outcome of a trial. The same again is accepted and changes nothing; another is an error, and so are outputs
+    /// without the one that is optimised.
+    pub fn tell(&mut self, trial: u64, finding: &Finding) -> Result<Told> {
         self.take()?;
+        let objective = self.config.objective();
+        if finding.kind == Kind::Ok && finding.value(objective).is_none() {
+            let Finding { reason, .. } = finding.clone().with_objective(objective);
+            return Err(Error::Trial(format!(
+                "trial {trial}: {reason}; tell it together with the others, or that the trial failed"
+            )));
+        }
         let state = self.ledger.trial(trial).ok_or_else(|| {
             let trials = count(self.ledger.trials().len(), "trial");
             Error::Trial(format!("there is no trial {trial}: the study has {trials}"))
         })?;
-        if !is_new(trial, state, verdict)? {
+        if !is_new(trial, state, finding)? {
             return Ok(Told::Repeated);
         }
         self.unsettled = true;
         // The optimiser checks what the journal would keep.
-        replay::tell(&mut self.optimiser, trial, verdict)?;
-        self.record(Record::Told { trial, verdict: verdict.clone() })?;
+        replay::tell(&mut self.optimiser, self.config.objective(), trial, finding)?;
+        self.record(Record::Told { trial, finding: finding.clone() })?;
         self.sync()?;
         self.unsettled = false;
         Ok(Told::New)
@@ -233,7 +243,7 @@ impl ByHand {
 
     fn record(&mut self, record: Record) -> Result<()> {
         match &mut self.store {
-            Some(store) => append(store, &mut self.ledger, &record),
+            Some(store) => store::record(store, &mut self.ledger, &record),
             None => {
                 let entry = Entry { n: self.ledger.next, epoch: self.ledger.epoch, ms: 0, record };
                 self.ledger.apply(&entry).map_err(Error::Usage)
@@ -253,9 +263,9 @@ impl Drop for ByHand {
 }
 
 /// Whether the outcome is news; an error if it contradicts what is known, or if a job is going to tell.
-fn is_new(trial: u64, state: &TrialState, verdict: &Verdict) -> Result<bool> {
-    match &state.verdict {
-        Some(known) if known == verdict => return Ok(false),
+fn is_new(trial: u64, state: &TrialState, finding: &Finding) -> Result<bool> {
+    match &state.outcome {
+        Some(known) if known == finding => return Ok(false),
         Some(known) => {
             return Err(Error::Trial(format!(
                 "trial {trial} has an outcome already, {known}; it cannot be changed"
@@ -282,6 +292,7 @@ fn utc_ms() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outputs::{Outputs, VALUE};
     use std::path::Path;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use tribo::surrogate::watch::Unwatched;
@@ -304,7 +315,7 @@ mod tests {
         let asked = study.ask(k, watch)?;
         for each in &asked {
             let x = each.point.numbers()[0];
-            study.tell(each.id.0, &Verdict::answered(-(x - 0.3) * (x - 0.3)))?;
+            study.tell(each.id.0, &Finding::answered(VALUE, -(x - 0.3) * (x - 0.3)))?;
         }
         Ok(asked.iter().map(|each| each.point.numbers()[0].to_bits()).collect())
     }
@@ -350,7 +361,7 @@ mod tests {
         let journal = std::fs::read(layout.journal()).unwrap();
         std::fs::write(layout.journal(), [&journal[..], b"someone"].concat()).unwrap();
         assert!(matches!(study.ask(2, &Unwatched), Err(Error::Io { .. })));
-        assert!(matches!(study.tell(7, &Verdict::Infeasible), Err(Error::Trial(_))));
+        assert!(matches!(study.tell(7, &Finding::infeasible()), Err(Error::Trial(_))));
         assert_eq!(round(&mut study, 2, &Unwatched).unwrap(), round(&mut expected, 2, &Unwatched).unwrap());
         study.close("test").unwrap();
         assert_eq!(
@@ -363,11 +374,11 @@ mod tests {
     fn outcomes_are_told_once() {
         let mut study = in_memory();
         study.ask(2, &Unwatched).unwrap();
-        let value = Verdict::answered(2.0);
+        let value = Finding::answered(VALUE, 2.0);
         assert_eq!(study.tell(0, &value).unwrap(), Told::New);
         assert_eq!(study.tell(0, &value).unwrap(), Told::Repeated);
         // In the user's direction.
-        let said = study.tell(0, &Verdict::answered(f64::NAN)).unwrap_err().to_string();
+        let said = study.tell(0, &Finding::answered(VALUE, f64::NAN)).unwrap_err().to_string();
         assert!(said.contains("trial 0 has an outcome already, the value 2.0"), "{said}");
         let said = study.tell(5, &value).unwrap_err().to_string();
         assert!(said.contains("no trial 5: the study has 2 trials"), "{said}");
@@ -384,5 +395,35 @@ mod tests {
         study.close("test").unwrap();
         assert_eq!(other.ask(1, &Unwatched).unwrap()[0].id.0, 1);
         assert!(other.is_taken());
+    }
+
+    #[test]
+    fn a_journal_of_the_first_format_is_raised_when_it_must_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut study, layout) = on_disk(folder.path());
+        study.ask(2, &Unwatched).unwrap();
+        study.close("test").unwrap();
+        // As an earlier program made it.
+        let journal = std::fs::read_to_string(layout.journal()).unwrap();
+        let first = journal.lines().map(|line| {
+            let json = line.splitn(3, ' ').nth(2).unwrap().replace("\"version\":2", "\"version\":1");
+            format!("{:08x} {} {json}\n", crc32c::crc32c(json.as_bytes()), json.len())
+        });
+        std::fs::write(layout.journal(), first.collect::<String>()).unwrap();
+        let mut study = ByHand::read(&layout).unwrap();
+        assert_eq!(study.ledger().unwrap().format, Format::FIRST);
+        study.tell(0, &Finding::answered(VALUE, 1.0)).unwrap();
+        assert_eq!(
+            store::read(&layout).unwrap().0.format,
+            Format::FIRST,
+            "an earlier program can still read it"
+        );
+        let outputs: Outputs =
+            [(VALUE, 2.0), ("stress", 180.0)].map(|(name, x)| (name.to_owned(), x)).into_iter().collect();
+        study.tell(1, &Finding::measured(outputs.clone())).unwrap();
+        let ledger = store::read(&layout).unwrap().0;
+        assert_eq!(ledger.format, Format::OUTPUTS);
+        assert_eq!(ledger.trial(1).unwrap().outcome.as_ref().unwrap().outputs, outputs);
+        assert_eq!(&ledger, study.ledger().unwrap());
     }
 }

@@ -56,6 +56,18 @@ pub enum Error {
         /// The newest version known.
         known: u32,
     },
+    /// The journal was written by a newer program.
+    #[error(
+        "{path} was written by a newer tribo (format {found}; this program reads up to {known}); nothing was changed. Use that version of tribo, or a newer one"
+    )]
+    Newer {
+        /// The journal.
+        path: PathBuf,
+        /// Its format.
+        found: String,
+        /// The newest format that this program knows.
+        known: String,
+    },
     /// The study file no longer describes the study in the store.
     #[error("{path}: {what} differs from the study in the store; {advice}")]
     Changed {
@@ -128,7 +140,8 @@ impl Error {
             Error::Locked { .. }
             | Error::TakenOver { .. }
             | Error::Corrupt { .. }
-            | Error::Version { .. } => 4,
+            | Error::Version { .. }
+            | Error::Newer { .. } => 4,
             Error::Evaluator { .. } => 7,
             Error::Unreachable { .. } => 8,
             Error::Io { .. } => 4,

@@ -8,6 +8,8 @@
 
 pub mod error;
 
+pub mod outputs;
+
 pub mod config;
 pub mod layout;
 pub mod tag;

@@ -8,7 +8,7 @@ use crate::layout::Layout;
 use crate::store::disk::UtcMs;
 use crate::store::ledger::Ledger;
 use crate::store::record::Record;
-use crate::store::{self, Disk, Store};
+use crate::store::{self, Disk};
 use crate::tag::StudyId;
 use crate::{Error, Result};
 use std::fs;
@@ -59,19 +59,13 @@ impl Owned {
 
     /// Adds a record and folds it into the state. It is durable after the store's sync.
     pub fn append(&mut self, record: Record) -> Result<()> {
-        append(&mut self.store, &mut self.ledger, &record)
+        store::record(&mut self.store, &mut self.ledger, &record)
     }
 
     /// Makes everything durable and gives the study back.
     pub fn close(self, why: &str) -> Result<()> {
         self.store.close(why)
     }
-}
-
-/// Adds a record to a journal and to the state it stands for.
-pub(crate) fn append(store: &mut Disk, ledger: &mut Ledger, record: &Record) -> Result<()> {
-    let entry = store.append(record)?;
-    ledger.apply(&entry).map_err(|what| Error::Usage(format!("the journal cannot take this: {what}")))
 }
 
 /// The state of a study, if there is a store.

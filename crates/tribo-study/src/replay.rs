@@ -1,8 +1,8 @@
 //! The optimiser of a study, as it was: rebuilt from the journal's state without running it again.
 
 use crate::config::Config;
+use crate::job::{Finding, Kind};
 use crate::store::ledger::{Event, Ledger, Source};
-use crate::store::record::Verdict;
 use crate::{Error, Result, point};
 use tribo::strategy::Study;
 use tribo::trial::{Outcome, TrialId};
@@ -25,8 +25,8 @@ pub fn study(config: &Config, ledger: &Ledger) -> Result<Study> {
             }
             Event::Imported(id) => import(&mut study, config, ledger, *id)?,
             Event::Told(id) => {
-                if let Some(verdict) = ledger.trial(*id).and_then(|state| state.verdict.as_ref()) {
-                    tell(&mut study, *id, verdict)?;
+                if let Some(finding) = ledger.trial(*id).and_then(|state| state.outcome.as_ref()) {
+                    tell(&mut study, config.objective(), *id, finding)?;
                 }
             }
         }
@@ -36,10 +36,13 @@ pub fn study(config: &Config, ledger: &Ledger) -> Result<Study> {
 
 fn import(study: &mut Study, config: &Config, ledger: &Ledger, id: u64) -> Result<()> {
     let Some(state) = ledger.trial(id) else { return Ok(()) };
-    if let (Source::Imported(object), Some(Verdict::Measured { value })) = (&state.source, &state.verdict) {
+    if let (Source::Imported(object), Some(finding)) = (&state.source, &state.outcome) {
         let wrong = |text: String| Error::Usage(format!("imported trial {id}: {text}"));
+        let objective = config.objective();
+        let value =
+            finding.value(objective).ok_or_else(|| wrong(format!("it has no output `{objective}`")))?;
         let point = point::from_json(&config.space, object).map_err(wrong)?;
-        let added = study.add(&point, *value)?;
+        let added = study.add(&point, value)?;
         if added.0 != id {
             return Err(wrong(format!("it was taken in as trial {added}")));
         }
@@ -47,14 +50,15 @@ fn import(study: &mut Study, config: &Config, ledger: &Ledger, id: u64) -> Resul
     Ok(())
 }
 
-/// Tells an outcome in the user's direction.
-pub fn tell(study: &mut Study, id: u64, verdict: &Verdict) -> Result<()> {
+/// Tells the objective of an outcome, or that there is none.
+pub fn tell(study: &mut Study, objective: &str, id: u64, finding: &Finding) -> Result<()> {
     let id = TrialId(id);
-    match verdict {
-        Verdict::Measured { value } => study.tell(id, *value)?,
-        Verdict::Failed { reason } => study.tell_failed(id, reason.clone())?,
-        Verdict::Infeasible => study.tell_infeasible(id)?,
-        Verdict::Invalid { answer } => study.tell_outcome(id, Outcome::Invalid { answer: answer.clone() })?,
+    let Finding { kind, reason, .. } = finding.clone().with_objective(objective);
+    match (kind, finding.value(objective)) {
+        (Kind::Ok, Some(value)) => study.tell(id, value)?,
+        (Kind::Infeasible, _) => study.tell_infeasible(id)?,
+        (Kind::Ok | Kind::Invalid, _) => study.tell_outcome(id, Outcome::Invalid { answer: reason })?,
+        _ => study.tell_failed(id, reason)?,
     };
     Ok(())
 }

@@ -8,9 +8,10 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tribo::trial::TrialId;
 use tribo_study::config::Config;
-use tribo_study::job::Kind;
+use tribo_study::job::{Finding, Kind};
+use tribo_study::outputs::VALUE;
 use tribo_study::store::ledger::Ledger;
-use tribo_study::store::record::{Record, Verdict};
+use tribo_study::store::record::Record;
 use tribo_study::tag::AttemptId;
 use tribo_study::{point, replay};
 
@@ -58,18 +59,18 @@ impl Tally {
 
 /// Holds the evidence against what must be true.
 pub(super) fn check(config: &Config, evidence: &Evidence) -> (Tally, Vec<String>) {
-    let verdicts = verdicts(evidence);
+    let outcomes = outcomes(evidence);
     let intended = intended(evidence);
     let executed: BTreeSet<AttemptId> = evidence.executions.iter().copied().collect();
-    let lost = lost(evidence, &verdicts);
-    let (told_twice, untold) = told(evidence, &verdicts);
+    let lost = lost(evidence, &outcomes);
+    let (told_twice, untold) = told(evidence, &outcomes);
     let executed_twice = executed_twice(evidence, &intended);
     let mut differing = proposals(config, evidence);
     let tally = Tally {
         trials: asked(evidence).count(),
         attempts: intended.len(),
         executed_and_given_up: given_up(evidence).intersection(&executed).count(),
-        answers: evidence.answers.iter().filter(|answer| answer.kind == Kind::Ok).count(),
+        answers: evidence.answers.iter().filter(|answer| answer.finding.kind == Kind::Ok).count(),
         executions: evidence.executions.len(),
         lost: lost.len(),
         told_twice: told_twice.len(),
@@ -80,20 +81,20 @@ pub(super) fn check(config: &Config, evidence: &Evidence) -> (Tally, Vec<String>
     // After the first, all that follow may differ for the same reason.
     differing.truncate(1);
     let mut complaints = [lost, told_twice, untold, differing, executed_twice].concat();
-    complaints.extend(values(config, evidence, &verdicts));
+    complaints.extend(values(config, evidence, &outcomes));
     (tally, complaints)
 }
 
-type Verdicts<'a> = BTreeMap<u64, Vec<&'a Verdict>>;
+type Outcomes<'a> = BTreeMap<u64, Vec<&'a Finding>>;
 
-fn verdicts(evidence: &Evidence) -> Verdicts<'_> {
-    let mut verdicts = Verdicts::new();
+fn outcomes(evidence: &Evidence) -> Outcomes<'_> {
+    let mut outcomes = Outcomes::new();
     for entry in &evidence.entries {
-        if let Record::Told { trial, verdict } = &entry.record {
-            verdicts.entry(*trial).or_default().push(verdict);
+        if let Record::Told { trial, finding } = &entry.record {
+            outcomes.entry(*trial).or_default().push(finding);
         }
     }
-    verdicts
+    outcomes
 }
 
 fn asked(evidence: &Evidence) -> impl Iterator<Item = u64> {
@@ -113,28 +114,30 @@ fn intended(evidence: &Evidence) -> BTreeSet<AttemptId> {
 
 fn given_up(evidence: &Evidence) -> BTreeSet<AttemptId> {
     let id = |record: &Record| match record {
-        Record::Ended { id, kind: Kind::Lost | Kind::Infrastructure, .. } => Some(*id),
+        Record::Ended { id, finding, .. } => {
+            matches!(finding.kind, Kind::Lost | Kind::Infrastructure).then_some(*id)
+        }
         _ => None,
     };
     evidence.entries.iter().filter_map(|entry| id(&entry.record)).collect()
 }
 
 /// No finished result is lost: a trial that has answers with a value has one of those values. And no value is made up.
-fn lost(evidence: &Evidence, verdicts: &Verdicts<'_>) -> Vec<String> {
+fn lost(evidence: &Evidence, outcomes: &Outcomes<'_>) -> Vec<String> {
     let mut answers: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    for answer in evidence.answers.iter().filter(|answer| answer.kind == Kind::Ok) {
-        answers.entry(answer.id.trial).or_default().extend(answer.value);
+    for answer in evidence.answers.iter().filter(|answer| answer.finding.kind == Kind::Ok) {
+        answers.entry(answer.id.trial).or_default().extend(answer.finding.value(VALUE));
     }
     let mut complaints = vec![];
     for (trial, values) in &answers {
-        let told = verdicts.get(trial).map_or(&[][..], Vec::as_slice);
-        let is_answer = |verdict: &&&Verdict| matches!(verdict, Verdict::Measured { value } if values.iter().any(|v| v.to_bits() == value.to_bits()));
-        if !told.iter().any(|verdict| is_answer(&verdict)) {
+        let told = outcomes.get(trial).map_or(&[][..], Vec::as_slice);
+        let among = |value: f64| values.iter().any(|v| v.to_bits() == value.to_bits());
+        if !told.iter().any(|finding| finding.value(VALUE).is_some_and(among)) {
             complaints.push(format!("lost: trial {trial} has the answers {values:?} and was told {told:?}"));
         }
     }
-    for (trial, told) in verdicts {
-        if !answers.contains_key(trial) && told.iter().any(|v| matches!(v, Verdict::Measured { .. })) {
+    for (trial, told) in outcomes {
+        if !answers.contains_key(trial) && told.iter().any(|finding| finding.kind == Kind::Ok) {
             complaints
                 .push(format!("made up: trial {trial} was told {told:?} and has no answer with a value"));
         }
@@ -143,10 +146,10 @@ fn lost(evidence: &Evidence, verdicts: &Verdicts<'_>) -> Vec<String> {
 }
 
 /// No result counts twice, and none is missing.
-fn told(evidence: &Evidence, verdicts: &Verdicts<'_>) -> (Vec<String>, Vec<String>) {
-    let twice = verdicts.iter().filter(|(_, told)| told.len() > 1);
+fn told(evidence: &Evidence, outcomes: &Outcomes<'_>) -> (Vec<String>, Vec<String>) {
+    let twice = outcomes.iter().filter(|(_, told)| told.len() > 1);
     let twice = twice.map(|(trial, told)| format!("told twice: trial {trial} was told {told:?}"));
-    let untold = asked(evidence).filter(|trial| !verdicts.contains_key(trial));
+    let untold = asked(evidence).filter(|trial| !outcomes.contains_key(trial));
     (twice.collect(), untold.map(|trial| format!("never told: trial {trial}")).collect())
 }
 
@@ -188,8 +191,8 @@ fn proposals(config: &Config, evidence: &Evidence) -> Vec<String> {
                     break;
                 }
             },
-            Record::Told { trial, verdict } => {
-                if let Err(error) = replay::tell(&mut study, *trial, verdict) {
+            Record::Told { trial, finding } => {
+                if let Err(error) = replay::tell(&mut study, VALUE, *trial, finding) {
                     complaints
                         .push(format!("record {}: an uninterrupted replay refuses it: {error}", entry.n));
                     break;
@@ -202,18 +205,18 @@ fn proposals(config: &Config, evidence: &Evidence) -> Vec<String> {
 }
 
 /// Values belong to their points: the one told is the one that the simulator computes there.
-fn values(config: &Config, evidence: &Evidence, verdicts: &Verdicts<'_>) -> Vec<String> {
+fn values(config: &Config, evidence: &Evidence, outcomes: &Outcomes<'_>) -> Vec<String> {
     let study = ledger(evidence).and_then(|ledger| replay::study(config, &ledger).map_err(|e| e.to_string()));
     let study = match study {
         Ok(study) => study,
         Err(what) => return vec![format!("the journal does not add up: {what}")],
     };
     let mut complaints = vec![];
-    for (trial, told) in verdicts {
-        let Some(Verdict::Measured { value }) = told.first() else { continue };
+    for (trial, told) in outcomes {
+        let Some(value) = told.first().and_then(|finding| finding.value(VALUE)) else { continue };
         let point = study.point(TrialId(*trial)).map(|point| point::to_json(&config.space, &point));
         let expected = point.as_ref().ok().and_then(objective);
-        if expected != Some(*value) {
+        if expected != Some(value) {
             complaints
                 .push(format!("wrong value: trial {trial} was told {value}, {point:?} gives {expected:?}"));
         }

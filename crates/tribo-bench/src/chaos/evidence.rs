@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 use tribo_study::job::{ANSWER_FILE, Answer};
 use tribo_study::layout::Layout;
+use tribo_study::store::format::{self, Format};
 use tribo_study::store::record::{Entry, Record};
 use tribo_study::tag::{AttemptId, StudyId};
 
@@ -48,8 +49,8 @@ fn entries(layout: &Layout) -> Result<Vec<Entry>, Failure> {
     for (index, line) in text.lines().enumerate() {
         // Checksum, length, JSON.
         let json = line.splitn(3, ' ').nth(2).unwrap_or_default();
-        let entry = serde_json::from_str(json);
-        entries.push(entry.map_err(|error| format!("line {} of the journal: {error}", index + 1))?);
+        let entry = format::decode(json.as_bytes(), Some(Format::NEWEST));
+        entries.push(entry.map_err(|error| format!("line {} of the journal: {error:?}", index + 1))?);
     }
     Ok(entries)
 }

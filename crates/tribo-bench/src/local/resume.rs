@@ -15,9 +15,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tribo::rng::Stream;
 use tribo::trial::{Purpose, Trial, TrialId};
-use tribo_study::job::Kind;
+use tribo_study::job::Finding;
 use tribo_study::layout::Layout;
-use tribo_study::store::record::{Record, Verdict};
+use tribo_study::outputs::VALUE;
+use tribo_study::store::record::Record;
 use tribo_study::store::{Disk, Store};
 use tribo_study::tag::{AttemptId, StudyId, Tag};
 
@@ -175,17 +176,10 @@ fn write(layout: &Layout, config: &str, job: &str) -> Result<(), Failure> {
         store.append(&Record::Intended { id, tag })?;
         store.append(&Record::Submitted { id, job: job.to_owned() })?;
         if trial < FINISHED {
-            let value = stream.normal();
-            let (reason, host) = (String::new(), "workstation".to_owned());
-            store.append(&Record::Ended {
-                id,
-                kind: Kind::Ok,
-                value: Some(value),
-                reason,
-                wall_s: Some(30.0),
-                host,
-            })?;
-            store.append(&Record::Told { trial, verdict: Verdict::Measured { value } })?;
+            let finding = Finding::answered(VALUE, stream.normal());
+            let host = "workstation".to_owned();
+            store.append(&Record::Ended { id, finding: finding.clone(), wall_s: Some(30.0), host })?;
+            store.append(&Record::Told { trial, finding })?;
         }
         if trial % BATCH == 0 {
             store.sync()?;

@@ -4,6 +4,8 @@ use crate::args::StudyPath;
 use crate::failure::{NO_VALUE, OK, Outcome};
 use crate::{output, study};
 use clap::Args;
+use tribo_study::config::Config;
+use tribo_study::outputs::VALUE;
 use tribo_study::report::summary::{self, Best};
 
 #[derive(Debug, Args)]
@@ -20,7 +22,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     let reading = study::read(&options.study.layout())?;
-    let best = summary::best(&reading.ledger, &reading.optimiser()?, reading.config.direction, options.top)?;
+    let best = summary::best(&reading.config, &reading.ledger, &reading.optimiser()?, options.top)?;
     let code = if best.is_empty() { NO_VALUE } else { OK };
     if options.json {
         output::print_json(&serde_json::json!({ "version": 1, "best": best }))?;
@@ -29,11 +31,15 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if best.is_empty() {
         output::note("no trial has a value yet");
     }
-    output::print(&best.iter().map(text).collect::<Vec<_>>().join("\n"))?;
+    output::print(&best.iter().map(|best| text(&reading.config, best)).collect::<Vec<_>>().join("\n"))?;
     Ok(code)
 }
 
-/// A trial and its point, for people.
-pub(crate) fn text(best: &Best) -> String {
-    format!("{:?} (trial {})\n{}", best.value, best.trial, output::point(&best.params))
+/// A trial, its outputs and its point, for people.
+pub(crate) fn text(config: &Config, best: &Best) -> String {
+    let objective = config.objective();
+    let name = if objective == VALUE { String::new() } else { format!("{objective} ") };
+    let others = best.outputs.iter().filter(|(name, _)| *name != objective);
+    let others: String = others.map(|(name, value)| format!(", {name} {value}")).collect();
+    format!("{name}{:?} (trial {}){others}\n{}", best.value, best.trial, output::point(&best.params))
 }

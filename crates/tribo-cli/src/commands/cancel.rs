@@ -10,9 +10,10 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use tribo_study::driver::notice::{Finish, Notice, Observer};
 use tribo_study::driver::{Driver, Interrupt, Interrupts};
+use tribo_study::job::Finding;
 use tribo_study::layout::Layout;
 use tribo_study::report::text;
-use tribo_study::store::record::{Record, Verdict};
+use tribo_study::store::record::Record;
 use tribo_study::store::{self, Request};
 
 /// Seconds that cancelled jobs get to answer, when no driver waits for them.
@@ -41,7 +42,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     for trial in &trials {
         match reading.ledger.trial(*trial) {
             None => return Err(words::no_trial(*trial, reading.ledger.trials().len())),
-            Some(state) if state.verdict.is_some() => output::note(&format!("trial {trial} is over already")),
+            Some(state) if state.outcome.is_some() => output::note(&format!("trial {trial} is over already")),
             Some(_) => {}
         }
     }
@@ -72,7 +73,7 @@ fn alone(layout: &Layout, mut writing: Writing, trials: BTreeSet<u64>, all: bool
         // No driver evaluates these, so none can give them up.
         if writing.study.ledger.trial(trial).is_some_and(|state| state.attempts.is_empty()) {
             let reason = "cancelled: on request".to_owned();
-            writing.study.append(Record::Told { trial, verdict: Verdict::Failed { reason } })?;
+            writing.study.append(Record::Told { trial, finding: Finding::failed(reason) })?;
             open.remove(&trial);
         }
     }

@@ -114,12 +114,12 @@ fn evaluate(layout: &Layout, config: &Config, run: &Run, params: &Map<String, Va
     })?;
     let answer: Answer = serde_json::from_slice(&bytes)
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-    let Some(value) = answer.value.filter(|_| answer.kind == Kind::Ok) else {
+    if answer.finding.kind != Kind::Ok {
         let code = answer.exit_code.map(|code| format!(", exit code {code}")).unwrap_or_default();
         output::error(&format!(
             "the evaluation gave no value ({}{code}): {}",
-            answer.kind.name(),
-            answer.reason
+            answer.finding.kind.name(),
+            answer.finding.reason
         ));
         let tail = match answer.stderr_tail.is_empty() {
             true => study::stderr_tail(&trial.dir, TAIL),
@@ -131,9 +131,14 @@ fn evaluate(layout: &Layout, config: &Config, run: &Run, params: &Map<String, Va
         }
         output::note(&format!("its folder is {}", trial.dir.display()));
         return Ok(EVALUATOR);
-    };
+    }
     trial.remove();
-    output::print(&format!("value {value:?}\n"))?;
+    let outputs = answer.finding.outputs.to_json(&config.outputs);
+    let lines: String = outputs.iter().map(|(name, value)| format!("{name} {value}\n")).collect();
+    output::print(&lines)?;
+    if !answer.finding.reason.is_empty() {
+        output::warning(&answer.finding.reason);
+    }
     let code = answer.exit_code.map(|code| format!(", exit code {code}")).unwrap_or_default();
     output::note(&format!("it took {}{code}", text::duration(answer.wall_s)));
     if let Some(estimate) = estimate(&config.budget, run.workers, answer.wall_s) {

@@ -52,9 +52,9 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let reading = study::read(&options.study.layout())?;
     let optimiser = reading.optimiser()?;
     let begun = reading.begun();
-    let table = Table::new(&reading.ledger, &optimiser, &begun);
+    let table = Table::new(&reading.config, &reading.ledger, &optimiser, &begun);
     let format = options.format.unwrap_or_else(|| Format::of(&options.output));
-    let n_columns = optimiser.space().n_inputs().saturating_add(9);
+    let n_columns = table.n_columns();
     if format == Format::Csv && n_columns > MOST_CSV_COLUMNS && !options.all {
         return Err(Failure::usage(format!(
             "the table has {n_columns} columns, which hardly any program reads as CSV; use --format jsonl or parquet, or --all to have it anyway"

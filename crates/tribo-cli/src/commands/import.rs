@@ -9,11 +9,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use tribo::space::Space;
 use tribo::trial::TrialId;
+use tribo_study::config::Config;
 use tribo_study::layout::Layout;
+use tribo_study::outputs::Outputs;
 use tribo_study::report::csv::{self, Record as Line};
 use tribo_study::report::{point, text};
 use tribo_study::store::ledger::Ledger;
-use tribo_study::store::record::{Record, Verdict};
+use tribo_study::store::record::Record;
 use tribo_study::{Error, owned, replay};
 
 /// Faulty rows that are shown.
@@ -27,9 +29,9 @@ pub(crate) struct Options {
     /// The study (the current folder if left out) and the file.
     #[arg(required = true, num_args = 1..=2, value_name = "WORDS")]
     words: Vec<PathBuf>,
-    /// The column with the values.
-    #[arg(long, value_name = "COLUMN", default_value = "value")]
-    value: String,
+    /// The column with the values, by default the one called like the output that is optimised.
+    #[arg(long, value_name = "COLUMN")]
+    value: Option<String>,
     /// Show which column is what and what would be taken in; change nothing.
     #[arg(long)]
     dry_run: bool,
@@ -55,9 +57,9 @@ pub(crate) fn run(options: &Options) -> Outcome {
             file.display()
         )));
     };
-    let columns = Columns::find(&config.space, &header.fields, &options.value)
+    let columns = Columns::find(&config, &header.fields, options.value.as_deref())
         .map_err(|fault| Failure::usage(format!("{}:{}: {fault}", file.display(), header.line)))?;
-    let rows = rows(&config.space, &columns, lines).map_err(|faults| complain(file, &faults))?;
+    let rows = rows(&config, &columns, lines).map_err(|faults| complain(file, &faults))?;
     let no_value = lines.len() - rows.len();
     if options.dry_run {
         let known = owned::ledger(&layout)?.map_or(Ok(BTreeSet::new()), |ledger| known(&config, &ledger))?;
@@ -75,7 +77,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         writing.study.append(Record::Imported {
             trial: trial.0,
             point: row.point.clone(),
-            value: row.value,
+            outputs: row.outputs.clone(),
         })?;
     }
     let n_new = new.len();
@@ -114,10 +116,13 @@ struct Columns {
     /// For each parameter, the columns of its elements.
     parameters: Vec<Vec<usize>>,
     value: usize,
+    /// Other outputs that the file has.
+    recorded: Vec<(String, usize)>,
 }
 
 impl Columns {
-    fn find(space: &Space, header: &[String], value: &str) -> Result<Columns, String> {
+    fn find(config: &Config, header: &[String], value: Option<&str>) -> Result<Columns, String> {
+        let value = value.unwrap_or(config.objective());
         let place = |name: &str| {
             let mut places = (0..header.len()).filter(|&i| header[i].trim() == name);
             match (places.next(), places.next()) {
@@ -126,20 +131,28 @@ impl Columns {
                 (None, _) => Err(format!("there is no column {name:?}; there are {}", shorten(header))),
             }
         };
-        let parameters = space
+        let parameters = config
+            .space
             .parameters()
             .iter()
             .map(|parameter| (0..parameter.n_elements()).map(|i| place(&parameter.element_name(i))).collect())
             .collect::<Result<_, _>>()?;
         let value =
             place(value).map_err(|fault| format!("{fault}; name the column of values with --value"))?;
-        Ok(Columns { parameters, value })
+        let others =
+            config.outputs.iter().map(|output| &output.name).filter(|name| *name != config.objective());
+        let recorded = others.filter_map(|name| Some((name.clone(), place(name).ok()?))).collect();
+        Ok(Columns { parameters, value, recorded })
     }
 
     /// The mapping, for people.
     fn preview(&self, space: &Space, header: &[String]) -> String {
         let mut rows = vec![vec![header[self.value].clone(), "the value".to_owned()]];
         let mut used = BTreeSet::from([self.value]);
+        for (name, place) in &self.recorded {
+            used.insert(*place);
+            rows.push(vec![header[*place].clone(), format!("output {name}")]);
+        }
         for (parameter, places) in space.parameters().iter().zip(&self.parameters) {
             used.extend(places);
             let (first, last) = (places[0], places[places.len() - 1]);
@@ -169,13 +182,14 @@ fn shorten(header: &[String]) -> String {
 struct Row {
     point: Map<String, Value>,
     value: f64,
+    outputs: Outputs,
 }
 
 /// All rows with a value, or what is wrong with which line.
-fn rows(space: &Space, columns: &Columns, lines: &[Line]) -> Result<Vec<Row>, Vec<(usize, String)>> {
+fn rows(config: &Config, columns: &Columns, lines: &[Line]) -> Result<Vec<Row>, Vec<(usize, String)>> {
     let (mut rows, mut faults) = (Vec::new(), Vec::new());
     for line in lines {
-        match row(space, columns, &line.fields) {
+        match row(config, columns, &line.fields) {
             Ok(row) => rows.extend(row),
             Err(fault) => faults.push((line.line, fault)),
         }
@@ -184,16 +198,25 @@ fn rows(space: &Space, columns: &Columns, lines: &[Line]) -> Result<Vec<Row>, Ve
 }
 
 /// None if the row has no value: it failed where it was evaluated.
-fn row(space: &Space, columns: &Columns, fields: &[String]) -> Result<Option<Row>, String> {
+fn row(config: &Config, columns: &Columns, fields: &[String]) -> Result<Option<Row>, String> {
+    let space = &config.space;
     let field = |place: usize| {
         fields.get(place).map(|field| field.trim()).ok_or_else(|| {
             format!("{}, but column {} is needed", text::count(fields.len(), "field"), place + 1)
         })
     };
+    let number = |text: &str| text.parse::<f64>().map_err(|_| format!("the value {text:?} is not a number"));
     let value = match field(columns.value)? {
         "" => return Ok(None),
-        text => text.parse::<f64>().map_err(|_| format!("the value {text:?} is not a number"))?,
+        text => number(text)?,
     };
+    let mut outputs = Outputs::one(config.objective(), value);
+    for (name, place) in &columns.recorded {
+        match field(*place)? {
+            "" => {}
+            text => drop(outputs.insert(name, number(text)?)),
+        }
+    }
     let mut object = Map::new();
     for (parameter, places) in space.parameters().iter().zip(&columns.parameters) {
         let mut values = Vec::with_capacity(places.len());
@@ -205,7 +228,7 @@ fn row(space: &Space, columns: &Columns, fields: &[String]) -> Result<Option<Row
     }
     // Through the point and back, so that 3.0 and 3 are the same point.
     let point = tribo_study::point::from_json(space, &object)?;
-    Ok(value.is_finite().then(|| Row { point: tribo_study::point::to_json(space, &point), value }))
+    Ok(value.is_finite().then(|| Row { point: tribo_study::point::to_json(space, &point), value, outputs }))
 }
 
 /// A point and its value, to be compared.
@@ -214,11 +237,11 @@ fn key(point: &Map<String, Value>, value: f64) -> (String, u64) {
 }
 
 /// What the study has already.
-fn known(config: &tribo_study::config::Config, ledger: &Ledger) -> Result<BTreeSet<(String, u64)>, Error> {
+fn known(config: &Config, ledger: &Ledger) -> Result<BTreeSet<(String, u64)>, Error> {
     let optimiser = replay::study(config, ledger)?;
     let mut known = BTreeSet::new();
     for (trial, state) in ledger.told() {
-        if let Some(Verdict::Measured { value }) = state.verdict {
+        if let Some(value) = state.outcome.as_ref().and_then(|finding| finding.value(config.objective())) {
             let point = tribo_study::point::to_json(&config.space, &optimiser.point(TrialId(trial))?);
             known.insert(key(&point, value));
         }

@@ -9,6 +9,7 @@ use crate::signals::Signals;
 use crate::{place, study};
 use clap::Args;
 use std::num::NonZeroUsize;
+use tribo_study::config::Config;
 use tribo_study::driver::notice::{Finish, Observer};
 use tribo_study::driver::{Driver, Interrupt};
 use tribo_study::layout::Layout;
@@ -54,8 +55,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
     screen.clear();
     let finish = finish?;
     let optimiser = replay::study(&config, driver.ledger())?;
-    let best = summary::best(driver.ledger(), &optimiser, config.direction, 1)?.pop();
-    watcher.end(&layout, &finish, best.as_ref(), driver.ledger().told().len())?;
+    let best = summary::best(&config, driver.ledger(), &optimiser, 1)?.pop();
+    watcher.end(&config, &layout, &finish, best.as_ref(), driver.ledger().told().len())?;
     Ok(match finish {
         Finish::Failures { .. } => FAILURES,
         Finish::Detached { .. } | Finish::Cancelled => signals.exit_code(),
@@ -115,6 +116,7 @@ impl Watcher {
     /// Says how it ended, what is best and what to do next.
     fn end(
         &mut self,
+        config: &Config,
         layout: &Layout,
         finish: &Finish,
         best: Option<&Best>,
@@ -123,7 +125,8 @@ impl Watcher {
         if let Watcher::Events(events) = self {
             if let Some(best) = best {
                 events.write(&serde_json::json!({
-                    "event": "best", "trial": best.trial, "value": best.value, "params": best.params,
+                    "event": "best", "trial": best.trial, "value": best.value, "outputs": best.outputs,
+                    "params": best.params,
                 }));
             }
             return Ok(());
@@ -132,7 +135,7 @@ impl Watcher {
             output::note(&ending(finish, told, &output::named(layout)));
         }
         match best {
-            Some(best) => output::print(&format!("best {}", best::text(best)))?,
+            Some(best) => output::print(&format!("best {}", best::text(config, best)))?,
             None => output::note("no evaluation has given a value"),
         }
         Ok(())

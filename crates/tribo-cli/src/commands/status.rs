@@ -1,12 +1,13 @@
 //! `tribo status`: where a study stands, from the journal and without disturbing its driver.
 
-use super::inputs;
+use super::{best, inputs};
 use crate::args::Shown;
 use crate::failure::{OK, Outcome};
 use crate::output;
 use crate::study::{self, Reading};
 use std::fmt::Write;
 use tribo_study::job::STDERR_FILE;
+use tribo_study::outputs::VALUE;
 use tribo_study::report::summary::{Phase, Summary, summary};
 use tribo_study::report::text;
 
@@ -44,7 +45,11 @@ fn write_page(
         Phase::Stopped { why } => format!("stopped: {why}"),
         Phase::Interrupted => "not running; the last driver ended without a word".to_owned(),
     };
-    writeln!(page, "{} ({}), {phase}", summary.name, summary.direction)?;
+    let objective = match summary.objective.as_str() {
+        VALUE => String::new(),
+        name => format!(" {name}"),
+    };
+    writeln!(page, "{} ({}{objective}), {phase}", summary.name, summary.direction)?;
     writeln!(page, "strategy  {}", summary.strategy)?;
     if let Some(inputs) = inputs {
         writeln!(page, "inputs    {inputs}")?;
@@ -52,7 +57,7 @@ fn write_page(
     let counts = &summary.counts;
     let of = summary.evaluations.map(|n| format!(" of {n}")).unwrap_or_default();
     let parts: Vec<String> = [
-        (counts.complete, "with a value"),
+        (counts.measured, "with a value"),
         (counts.failed, "failed"),
         (counts.invalid, "invalid"),
         (counts.infeasible, "infeasible"),
@@ -66,13 +71,7 @@ fn write_page(
     .collect();
     writeln!(page, "trials    {}{of} done: {}", counts.done(), parts.join(", "))?;
     match &summary.best {
-        Some(best) => write!(
-            page,
-            "best      {:?} (trial {})\n{}",
-            best.value,
-            best.trial,
-            output::point(&best.params)
-        )?,
+        Some(best) => write!(page, "best      {}", best::text(&reading.config, best))?,
         None => writeln!(page, "best      none yet")?,
     }
     if let Some(pace) = &summary.pace {

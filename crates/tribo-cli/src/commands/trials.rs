@@ -12,6 +12,8 @@ use std::io::Write;
 use tribo::trial::TrialId;
 use tribo_study::job::Answer;
 use tribo_study::point::to_json;
+use tribo_study::report::columns::{self, Field};
+use tribo_study::report::point::Cell;
 use tribo_study::report::row::{self, Row};
 use tribo_study::report::text;
 use tribo_study::store::ledger::AttemptState;
@@ -54,29 +56,28 @@ fn list(reading: &Reading, options: &Options) -> Outcome {
     };
     let rows = row::rows(&reading.ledger, &begun).filter(|row| !options.failed || row.state.is_failure());
     if options.json {
-        let objects =
-            rows.map(|row| Ok(row.object(params(row.trial)?))).collect::<Result<Vec<_>, Failure>>()?;
+        let objects = rows
+            .map(|row| Ok(row.object(&reading.config, params(row.trial)?)))
+            .collect::<Result<Vec<_>, Failure>>()?;
         output::print_json(&serde_json::json!({ "version": 1, "trials": objects }))?;
         return Ok(OK);
     }
+    let mut outputs = columns::output_names(&reading.config.outputs, &reading.ledger);
+    outputs.truncate(SHOWN_VALUES);
     let names: Vec<&str> =
         optimiser.space().parameters().iter().map(|one| one.name()).take(SHOWN_VALUES).collect();
-    let mut header = vec!["trial", "state", "value"];
+    let after: Vec<Field> = Field::AFTER.into_iter().filter(|field| field.is_listed()).collect();
+    let mut header: Vec<&str> = Field::BEFORE.iter().map(|field| field.name()).collect();
+    header.extend(outputs.iter().map(String::as_str));
     header.extend(&names);
-    header.extend(["tries", "time", "reason"]);
+    header.extend(after.iter().map(|field| field.name()));
     let cells = |row: Row<'_>| {
         let params = params(row.trial)?;
-        let mut cells = vec![
-            row.trial.to_string(),
-            row.state.name().to_owned(),
-            row.value.map(text::number).unwrap_or_default(),
-        ];
+        let fixed = |field: &Field| people(field.cell(&row));
+        let mut cells: Vec<String> = Field::BEFORE.iter().map(fixed).collect();
+        cells.extend(outputs.iter().map(|name| row.outputs.get(name).map(text::number).unwrap_or_default()));
         cells.extend(names.iter().map(|name| shown(&params[*name])));
-        cells.extend([
-            row.attempts.to_string(),
-            row.wall_s.map(text::duration).unwrap_or_default(),
-            cut(row.reason),
-        ]);
+        cells.extend(after.iter().map(fixed));
         Ok(cells)
     };
     let cells = rows.map(cells).collect::<Result<Vec<_>, Failure>>()?;
@@ -86,6 +87,17 @@ fn list(reading: &Reading, options: &Options) -> Outcome {
         false => output::print(&text::columns(&header, &cells))?,
     }
     Ok(OK)
+}
+
+/// A cell of a fixed column.
+fn people(cell: Cell) -> String {
+    match cell {
+        Cell::Null => String::new(),
+        Cell::Int(value) => value.to_string(),
+        // Times, to the millisecond.
+        Cell::Float(value) => text::number((1e3 * value).round() / 1e3),
+        Cell::Text(text) => cut(&text),
+    }
 }
 
 fn shown(value: &Value) -> String {
@@ -120,14 +132,15 @@ fn one(reading: &Reading, trial: u64, json: bool) -> Outcome {
     let attempts: Vec<Shown<'_>> =
         state.attempts.iter().map(|attempt| Shown::new(reading, attempt)).collect();
     if json {
-        let mut object = row.object(params);
+        let mut object = row.object(&reading.config, params);
         object["attempts"] = attempts.iter().map(Shown::object).collect();
         output::print_json(&object)?;
         return Ok(OK);
     }
     let mut out = output::stdout();
-    let value = row.value.map(|value| format!(", value {value:?}")).unwrap_or_default();
-    writeln!(out, "trial {trial}: {}{value}", row.state.name())?;
+    let outputs = row.outputs.to_json(&reading.config.outputs);
+    let outputs: String = outputs.iter().map(|(name, value)| format!(", {name} {value}")).collect();
+    writeln!(out, "trial {trial}: {}{outputs}", row.state.name())?;
     if !row.reason.is_empty() {
         writeln!(out, "  {}", row.reason.replace('\n', "\n  "))?;
     }
@@ -166,8 +179,8 @@ impl<'a> Shown<'a> {
             "name": self.attempt.tag,
             "job": self.attempt.job,
             "folder": self.folder,
-            "ended": end.map(|end| end.kind),
-            "reason": end.map(|end| end.reason.as_str()),
+            "ended": end.map(|end| end.finding.kind),
+            "reason": end.map(|end| end.finding.reason.as_str()),
             "wall_s": end.and_then(|end| end.wall_s),
             "host": end.map(|end| end.host.as_str()),
             "exit_code": self.answer.as_ref().and_then(|answer| answer.exit_code),
@@ -183,7 +196,7 @@ impl<'a> Shown<'a> {
             out,
             "\nattempt {}: {}{job}, named {tag}",
             id.attempt,
-            end.as_ref().map_or("under way", |e| e.kind.name())
+            end.as_ref().map_or("under way", |end| end.finding.kind.name())
         )?;
         if let Some(end) = end {
             let time = end.wall_s.map(|s| format!("took {}", text::duration(s)));
@@ -194,8 +207,8 @@ impl<'a> Shown<'a> {
             if !parts.is_empty() {
                 writeln!(out, "  {}", parts.join(", "))?;
             }
-            if !end.reason.is_empty() {
-                writeln!(out, "  {}", end.reason.replace('\n', "\n  "))?;
+            if !end.finding.reason.is_empty() {
+                writeln!(out, "  {}", end.finding.reason.replace('\n', "\n  "))?;
             }
         }
         writeln!(out, "  folder {}", self.folder)?;

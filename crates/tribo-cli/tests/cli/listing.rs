@@ -13,7 +13,7 @@ fn status_says_where_a_study_stands() {
         .prints("6 of 6 done: 6 with a value");
     let status = folder.tribo(["status", "--json"]).code(0).json();
     assert_eq!(status["phase"]["state"], "finished");
-    assert_eq!(status["counts"]["complete"], 6);
+    assert_eq!(status["counts"]["measured"], 6);
     assert_eq!(status["warnings"], serde_json::json!([]));
     assert_eq!(status["best"]["value"], folder.tribo(["best", "--json"]).json()["best"][0]["value"]);
 }
@@ -38,12 +38,12 @@ fn trials_are_listed_and_shown() {
     let list = folder.tribo(["trials"]).code(0);
     assert_eq!(list.stdout.lines().count(), 7, "{}", list.stdout);
     let header: Vec<&str> = list.stdout.lines().next().unwrap().split_whitespace().collect();
-    assert_eq!(header, ["trial", "state", "value", "x", "tries", "time", "reason"]);
+    assert_eq!(header, ["trial", "state", "value", "x", "attempts", "wall_s", "reason"]);
     folder.tribo(["trials", "--failed"]).code(0).says("no trial has failed");
     let one = folder
         .tribo(["trials", "--trial", "3"])
         .code(0)
-        .prints("trial 3: complete, value ")
+        .prints("trial 3: measured, value ")
         .prints("attempt 1: ok");
     assert!(one.stdout.contains("trials/000003/a1"), "{}", one.stdout);
     let one = folder.tribo(["trials", "--trial", "3", "--json"]).code(0).json();

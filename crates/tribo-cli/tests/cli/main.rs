@@ -12,5 +12,6 @@ mod help;
 mod init;
 mod inputs;
 mod listing;
+mod outputs;
 mod run;
 mod support;

@@ -72,7 +72,7 @@ fn a_budget_spent_without_a_value_is_said() {
 fn an_interrupted_study_goes_on() {
     let folder = Folder::with(&SQUARE.replace("command = '", "command = 'sleep 0.5; "));
     let running = folder.start(["run"]);
-    folder.await_status(|status| status["counts"]["complete"].as_u64() >= Some(1));
+    folder.await_status(|status| status["counts"]["measured"].as_u64() >= Some(1));
     running.signal("INT");
     running.wait().code(130).says("stopping when").says("`tribo run` goes on");
     folder.tribo(["status"]).code(0).prints("stopped");

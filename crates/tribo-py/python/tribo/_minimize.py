@@ -11,6 +11,7 @@ import operator
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tribo._core import ArgumentError
@@ -58,6 +59,7 @@ def minimize(
     evaluations: int = 50,
     seed: int = 0,
     strategy: str | Mapping[str, Any] = "auto",
+    objective: str | None = None,
     args: tuple[Any, ...] = (),
     workers: int | None = None,
     executor: Executor | None = None,
@@ -76,13 +78,17 @@ def minimize(
     ----------
     f
         The function. Its first argument is an array if the space is a list of bounds, a dict if it is a mapping; it
-        returns a number. An exception makes a failed trial and the run goes on; NaN and infinities are kept as invalid.
+        returns a number, or a mapping of names to numbers. An exception makes a failed trial and the run goes on; NaN and
+        infinities are kept as invalid.
     space, bounds
         A list of `(low, high)` or a mapping of names to `Float`, `Int` and `Categorical`; two names for one argument.
     evaluations
         How many evaluations there are to be, in all.
     seed, strategy
         As for `Study`.
+    objective
+        Which of the numbers is optimised, where `f` returns a mapping; the others are kept in `Trial.outputs`. A mapping
+        without it is a failed trial.
     args
         Further arguments of `f`.
     workers
@@ -105,7 +111,7 @@ def minimize(
     EvaluationError
         If no evaluation gave a value, or the executor broke. Its `study` holds the results so far.
     """
-    return _run("minimize", f, space, bounds, evaluations, seed, strategy, args, workers, executor, callback, progress, study)
+    return _run("minimize", f, space, bounds, evaluations, seed, strategy, objective, args, workers, executor, callback, progress, study)
 
 
 def maximize(
@@ -116,6 +122,7 @@ def maximize(
     evaluations: int = 50,
     seed: int = 0,
     strategy: str | Mapping[str, Any] = "auto",
+    objective: str | None = None,
     args: tuple[Any, ...] = (),
     workers: int | None = None,
     executor: Executor | None = None,
@@ -124,7 +131,7 @@ def maximize(
     study: Study | None = None,
 ) -> Result:
     """Finds the `x` with the largest `f(x, *args)`; the arguments are those of `minimize`."""
-    return _run("maximize", f, space, bounds, evaluations, seed, strategy, args, workers, executor, callback, progress, study)
+    return _run("maximize", f, space, bounds, evaluations, seed, strategy, objective, args, workers, executor, callback, progress, study)
 
 
 def _run(
@@ -135,6 +142,7 @@ def _run(
     evaluations: int,
     seed: int,
     strategy: str | Mapping[str, Any],
+    objective: str | None,
     args: tuple[Any, ...],
     workers: int | None,
     executor: Executor | None,
@@ -150,9 +158,9 @@ def _run(
         raise ArgumentError(f"args: must be a tuple, as in args=(value,), not {type(args).__name__}")
     evaluations = _count("evaluations", evaluations)
     if study is None:
-        study = _new_study(direction, space, bounds, evaluations, seed, strategy)
+        study = _new_study(direction, space, bounds, evaluations, seed, strategy, objective)
     else:
-        _check_study(study, direction, space, bounds, evaluations, seed, strategy)
+        _check_study(study, direction, space, bounds, evaluations, seed, strategy, objective)
     if workers is not None:
         workers = _count("workers", workers)
     if executor is not None:
@@ -236,8 +244,10 @@ class _Run:
         if answer.raised is not None:
             self._first_raised = self._first_raised or answer.raised
             self._study.tell(answer.trial, failed=describe(answer.raised))
+        elif isinstance(answer.returned, Mapping):
+            self._tell_outputs(answer, answer.returned)
         else:
-            self._study.tell(answer.trial, self._number(answer))
+            self._study.tell(answer.trial, self._number(answer, answer.returned))
         trial = self._study._one(answer.trial.id)
         self._finished += 1
         self._failed += trial.state != "measured"
@@ -252,8 +262,29 @@ class _Run:
         # Only a truth value, Python's or numpy's: many functions return something by the way.
         return type(wish).__name__ in ("bool", "bool_") and bool(wish)
 
-    def _number(self, answer: Answer) -> float:
-        value = answer.returned
+    def _tell_outputs(self, answer: Answer, returned: Mapping[Any, Any]) -> None:
+        objective = self._study.objective
+        outputs: dict[str, float | None] = {}
+        for name, value in returned.items():
+            if name == objective:
+                outputs[name] = self._number(answer, value)
+                continue
+            # Functions return other things, too; those that are no numbers have no place in a table of numbers.
+            with suppress(ArgumentError):
+                outputs[str(name)] = self._number(answer, value)
+        if objective in outputs:
+            self._study.tell(answer.trial, outputs)
+        elif objective == "value":
+            shown = f"a mapping of {', '.join(map(str, returned))}" if returned else "an empty mapping"
+            raise ArgumentError(
+                f"f: {self._name} must return a number, or several by name with `objective` naming the one to optimise; it "
+                f"returned {shown} for trial {answer.trial.id}"
+            )
+        else:
+            there = f"there is {', '.join(outputs)}" if outputs else "there is none at all"
+            self._study.tell(answer.trial, outputs, failed=f"there is no output {objective!r}; {there}")
+
+    def _number(self, answer: Answer, value: Any) -> float:
         # An array with one element is a number to most who write such functions, and float() of it is deprecated.
         if getattr(value, "size", None) == 1 and hasattr(value, "item"):
             value = value.item()
@@ -285,13 +316,16 @@ def _new_study(
     evaluations: int,
     seed: int,
     strategy: str | Mapping[str, Any],
+    objective: str | None,
 ) -> Study:
     if space is not None and bounds is not None:
         raise ArgumentError("bounds: is another name for `space`; give one of them")
     found = bounds if space is None else space
     if found is None:
         raise ArgumentError("space: is missing; give a list of (low, high), or a dict of names and parameters")
-    return Study(found, direction=direction, strategy=strategy, seed=seed, evaluations=evaluations)
+    return Study(
+        found, direction=direction, objective=objective, strategy=strategy, seed=seed, evaluations=evaluations
+    )
 
 
 def _check_study(
@@ -302,6 +336,7 @@ def _check_study(
     evaluations: int,
     seed: int,
     strategy: str | Mapping[str, Any],
+    objective: str | None,
 ) -> None:
     if not isinstance(study, Study):
         raise ArgumentError(f"study: must be a tribo.Study, not {type(study).__name__}")
@@ -311,6 +346,8 @@ def _check_study(
             raise ArgumentError(f"{name}: belongs to the study; leave it out where `study` is given")
     if study.direction != direction:
         raise ArgumentError(f"study: its direction is {study.direction}; call tribo.{study.direction}")
+    if objective is not None and study.objective != objective:
+        raise ArgumentError(f"objective: the study optimises {study.objective!r}, not {objective!r}")
     if study.evaluations is not None and evaluations > study.evaluations:
         raise ArgumentError(f"evaluations: the study was made for {study.evaluations} at most, not {evaluations}")
 

@@ -98,6 +98,7 @@ def study_file(
     space: Space,
     *,
     direction: str,
+    objective: str | None,
     strategy: str | Mapping[str, Any],
     seed: int,
     evaluations: int | None,
@@ -108,8 +109,15 @@ def study_file(
     file.set("", "study_version", 1)
     if name is not None:
         file.set("name", "name", name)
-    file.set("direction", "direction", direction)
+    if objective is None:
+        file.set("direction", "direction", direction)
     file.set("seed", "seed", seed)
+    if objective is not None:
+        if direction == "record":
+            raise ArgumentError(f"direction is {_found(direction)}; it must be 'minimize' or 'maximize'")
+        file.add("objective", "[[output]]")
+        file.set("objective", "name", objective)
+        file.set("direction", "goal", direction)
     for place, key, parameter in _parameters(space):
         _add_parameter(file, place, key, parameter)
     if evaluations is not None:

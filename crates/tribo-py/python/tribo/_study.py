@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -41,9 +41,11 @@ class Trial:
     state: str = "pending"
     """`pending`, `measured`, `failed`, `infeasible` or `invalid`."""
     value: float | None = None
-    """Its value, if it is measured."""
+    """Its value, if it is measured: the output that is optimised."""
     reason: str | None = None
     """Why it failed, or the answer that is not a finite number."""
+    outputs: dict[str, float] = field(default_factory=dict)
+    """All numbers that came of it, by name; a study that names none has one called `value`."""
 
 
 class Study:
@@ -51,7 +53,8 @@ class Study:
 
     `space` is a mapping of names to `Float`, `Int` and `Categorical`, or a list of pairs `(low, high)`. `strategy` is
     `"auto"`, `"bo"`, `"paper"` or `"random"`, or a dictionary with the keys of `[strategy]` in a study file.
-    `evaluations` is the budget: no more points are given than that. The same arguments, and the same results told in the
+    `evaluations` is the budget: no more points are given than that. `objective` is the name of the output to optimise, where
+    an evaluation gives several; the others are kept as they are told. The same arguments, and the same results told in the
     same order, give the same points, bit for bit, here, in Rust and on the command line.
 
     >>> study = Study([(-5, 10), (0, 15)], seed=1)
@@ -68,11 +71,14 @@ class Study:
         space: Space,
         *,
         direction: str = "minimize",
+        objective: str | None = None,
         strategy: str | Mapping[str, Any] = "auto",
         seed: int = 0,
         evaluations: int | None = None,
     ) -> None:
-        file = study_file(space, direction=direction, strategy=strategy, seed=seed, evaluations=evaluations)
+        file = study_file(
+            space, direction=direction, objective=objective, strategy=strategy, seed=seed, evaluations=evaluations
+        )
         self._set(_core.Study(file.text, file.places), is_array=not isinstance(space, Mapping))
 
     @classmethod
@@ -82,6 +88,7 @@ class Study:
         space: Space,
         *,
         direction: str = "minimize",
+        objective: str | None = None,
         strategy: str | Mapping[str, Any] = "auto",
         seed: int = 0,
         evaluations: int | None = None,
@@ -94,7 +101,15 @@ class Study:
         """
         if name is not None and not (isinstance(name, str) and name and not name.startswith(".") and "/" not in name):
             raise ArgumentError(f"name is {name!r}; it must be the name of a file, without `.toml`")
-        file = study_file(space, direction=direction, strategy=strategy, seed=seed, evaluations=evaluations, name=name)
+        file = study_file(
+            space,
+            direction=direction,
+            objective=objective,
+            strategy=strategy,
+            seed=seed,
+            evaluations=evaluations,
+            name=name,
+        )
         path = os.path.join(os.fspath(directory), f"{'study' if name is None else name}.toml")
         study = cls.__new__(cls)
         study._set(_core.Study.create(path, file.text, file.places), is_array=not isinstance(space, Mapping))
@@ -140,35 +155,51 @@ class Study:
     def tell(
         self,
         trial: Trial | int,
-        value: float | None = None,
+        value: float | Mapping[str, float | None] | None = None,
         *,
         failed: str | None = None,
         infeasible: bool = False,
     ) -> None:
         """Tells what came of a trial: its `value`, or why it `failed`, or that the point is not allowed.
 
-        NaN and infinities are kept as an invalid answer. Telling the same again changes nothing; telling something else is
-        a `TrialError`.
+        A mapping tells several outputs by name, among them the one that is optimised; beside `failed` and `infeasible` it
+        tells the others. NaN and infinities are kept as an invalid answer, and left out of the other outputs. Telling the
+        same again changes nothing; telling something else is a `TrialError`.
+
+        >>> study = Study([(-5, 5)], objective="mass")
+        >>> [trial] = study.ask()
+        >>> study.tell(trial, {"mass": 1.2, "stress": 180.0})
+        >>> study.best.outputs
+        {'mass': 1.2, 'stress': 180.0}
         """
         try:
             id = operator.index(trial.id if isinstance(trial, Trial) else trial)
         except TypeError:
             raise ArgumentError(f"trial is {_found(trial)}; give a trial or its id") from None
-        number: float | None = None
-        if value is not None:
-            try:
-                number = float(value)
-            except (TypeError, ValueError, OverflowError):
-                raise ArgumentError(f"value is {_found(value)}; give a number") from None
+        outputs: dict[str, float] = {}
+        if isinstance(value, Mapping):
+            outputs = {name: _number(f"value[{name!r}]", each) for name, each in value.items() if each is not None}
+            for name in outputs:
+                if not (isinstance(name, str) and name):
+                    raise ArgumentError(f"value: {name!r} is not the name of an output; names are strings")
+            number = outputs.pop(self.objective, None)
+            if number is None and failed is None and not infeasible:
+                there = f"there is {', '.join(outputs)}" if outputs else "it is empty"
+                raise ArgumentError(
+                    f"value: there is no output {self.objective!r}, {there}; tell it together with the others, or that the "
+                    "trial failed"
+                )
+        else:
+            number = None if value is None else _number("value", value)
         if failed is not None and not isinstance(failed, str):
             raise ArgumentError(f"failed is {_found(failed)}; give the reason, a string")
-        if [value is not None, failed is not None, bool(infeasible)].count(True) != 1:
+        if [number is not None, failed is not None, bool(infeasible)].count(True) != 1:
             raise ArgumentError("say what came of the trial with exactly one of `value`, `failed` and `infeasible`")
         if not 0 <= id < 2**63:
             raise _core.TrialError(f"there is no trial {id}")
-        self._core.tell(id, number, failed, bool(infeasible))
+        self._core.tell(id, number, outputs, failed, bool(infeasible))
 
-    def add(self, x: Any, value: float | None = None) -> Trial:
+    def add(self, x: Any, value: float | Mapping[str, float | None] | None = None) -> Trial:
         """Makes a trial of a point that was chosen elsewhere: with a value one that was evaluated, without one that is
         pending. `x` is what `Trial.x` is. Every strategy takes it; only a random embedding learns nothing from it.
         A float is kept as its place between the bounds, so it may come back changed in its last digit (an ulp of the
@@ -199,6 +230,12 @@ class Study:
         """`minimize` or `maximize`."""
         direction: str = self._core.settings()["direction"]
         return direction
+
+    @property
+    def objective(self) -> str:
+        """The name of the output that is optimised; `value` if the study names none."""
+        objective: str = self._core.settings()["objective"]
+        return objective
 
     @property
     def path(self) -> str | None:
@@ -289,7 +326,7 @@ class Study:
         return point
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """All trials as a pandas DataFrame, a column for each parameter and one for each element of a vector."""
+        """All trials as a pandas DataFrame, a column for each output and each parameter, one for each element of a vector."""
         try:
             import pandas
         except ImportError:
@@ -303,10 +340,12 @@ class Study:
         except ImportError:
             raise ImportError("to_arrow needs pyarrow; install it with `pip install pyarrow`") from None
         types = {"float": pyarrow.float64(), "int": pyarrow.int64(), "categorical": pyarrow.string()}
-        kinds = {"trial": "int", "state": "categorical", "value": "float", "reason": "categorical"}
+        kinds = {"trial": "int", "state": "categorical", "reason": "categorical"}
         for parameter in self._core.parameters():
             kinds.update((column, parameter["type"]) for column in _column_names(parameter))
         columns = self._columns()
+        # Whatever else there is, is an output.
+        kinds.update((column, "float") for column in columns if column not in kinds)
         schema = pyarrow.schema([(name, types[kinds[name]]) for name in columns])
         return pyarrow.table(columns, schema=schema)
 
@@ -315,16 +354,21 @@ class Study:
         columns: dict[str, list[Any]] = {"trial": []}
         for parameter in parameters:
             columns.update((column, []) for column in _column_names(parameter))
-        columns.update(state=[], value=[], reason=[])
-        for id, params, *outcome in self._core.trials():
+        # An output that is called like another column is told apart from it.
+        taken = {*columns, "state", "reason"}
+        outputs = {name: f"output.{name}" if name in taken else name for name in self._core.outputs()}
+        columns.update(state=[], **{column: [] for column in outputs.values()}, reason=[])
+        for id, params, state, _, told, reason in self._core.trials():
             columns["trial"].append(id)
             for parameter in parameters:
                 value = params[parameter["name"]]
                 elements = [value] if parameter["size"] is None else list(value)
                 for column, element in zip(_column_names(parameter), elements):
                     columns[column].append(element)
-            for column, item in zip(("state", "value", "reason"), outcome):
-                columns[column].append(item)
+            columns["state"].append(state)
+            for name, column in outputs.items():
+                columns[column].append(told.get(name))
+            columns["reason"].append(reason)
         return columns
 
     def close(self) -> None:
@@ -354,14 +398,23 @@ class Study:
         params: dict[str, Any],
         state: str = "pending",
         value: float | None = None,
+        outputs: dict[str, float] | None = None,
         reason: str | None = None,
     ) -> Trial:
+        told = {} if outputs is None else outputs
         if not self._is_array:
-            return Trial(id, dict(params), params, state, value, reason)
+            return Trial(id, dict(params), params, state, value, reason, told)
         # Here, not above: half of the time of `import tribo` would be numpy's.
         import numpy as np
 
-        return Trial(id, np.array(list(params.values()), dtype=np.float64), params, state, value, reason)
+        return Trial(id, np.array(list(params.values()), dtype=np.float64), params, state, value, reason, told)
+
+
+def _number(place: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(f"{place} is {_found(value)}; give a number") from None
 
 
 def _column_names(parameter: dict[str, Any]) -> list[str]:

@@ -7,13 +7,15 @@ proposals only keep away from them. If the search space changes, the tribo study
 
 Proposals are made for the parameters that all completed trials have in common. Others, and those of the first trial, are
 drawn by the independent sampler, as in all of Optuna's relative samplers.
+
+Functions that return several outputs by name go through `with_outputs`, which keeps them as user attributes.
 """
 
 from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import optuna as _optuna
@@ -29,7 +31,7 @@ from tribo._study import Study
 if TYPE_CHECKING:
     from tribo._space import Parameter
 
-__all__ = ["TriboSampler"]
+__all__ = ["TriboSampler", "with_outputs"]
 
 # How far from a step a value may lie and still be on it: rounding of sums of decimal steps is far smaller, half a step
 # far larger.
@@ -121,6 +123,33 @@ class TriboSampler(BaseSampler):
     ) -> None:
         """Tells the independent sampler."""
         self._independent.after_trial(study, trial, state, values)
+
+
+def with_outputs(f: Callable[[_optuna.Trial], Mapping[str, Any]], objective: str) -> Callable[[_optuna.Trial], float]:
+    """A function for `Study.optimize`, made of one that returns several outputs by name: the objective is what Optuna
+    optimises, and all of them are user attributes of the trial. Without the objective the trial fails, and keeps the others.
+
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> def beam(trial):
+    ...     height = trial.suggest_float("height", 0.1, 2)
+    ...     return {"mass": 7.85 * height, "stress": 600 / height**2}
+    >>> study = optuna.create_study(sampler=TriboSampler(seed=1))
+    >>> study.optimize(with_outputs(beam, "mass"), n_trials=12)
+    >>> sorted(study.best_trial.user_attrs)
+    ['mass', 'stress']
+    """
+
+    def evaluate(trial: _optuna.Trial) -> float:
+        outputs = f(trial)
+        if not isinstance(outputs, Mapping):
+            raise ArgumentError(f"f: must return a mapping of names to numbers, not {type(outputs).__name__}")
+        for name, value in outputs.items():
+            trial.set_user_attr(str(name), value.item() if hasattr(value, "item") else value)
+        # Optuna takes NaN for a failed trial, and goes on.
+        return float(outputs.get(objective, "nan"))
+
+    return evaluate
 
 
 class _Twin:

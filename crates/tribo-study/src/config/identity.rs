@@ -1,12 +1,13 @@
 //! What makes a study the one it is: everything that decides its proposals, in one form however the file is written.
 //!
-//! Direction, seed, parameters and strategy; for `auto` with many inputs, which looks at it, also the number of evaluations. Not the name,
+//! Objective, direction, seed, parameters and strategy; for `auto` with many inputs, which looks at it, also the number of evaluations. Not the name,
 //! nor where and how evaluations run. Both sides of a comparison are made by the same program from the text of a file, so
 //! the form can change with the program.
 
 use super::Config;
 use super::keys::{PARAMETER, STRATEGY};
 use super::view::View;
+use crate::outputs::{Goal, Output};
 use serde::{Deserialize, Serialize};
 use tribo::embed;
 use tribo::strategy::Strategy;
@@ -17,6 +18,8 @@ type Pairs = Vec<(String, String)>;
 /// The identity of a study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Identity {
+    /// The name of the output that is optimised.
+    objective: String,
     direction: String,
     seed: u64,
     parameters: Vec<Pairs>,
@@ -27,7 +30,13 @@ pub(super) struct Identity {
 
 impl Identity {
     /// The identity of a checked file.
-    pub(super) fn new(file: &View<'_>, strategy: &Strategy, evaluations: Option<usize>) -> Identity {
+    pub(super) fn new(
+        file: &View<'_>,
+        outputs: &[Output],
+        strategy: &Strategy,
+        evaluations: Option<usize>,
+    ) -> Identity {
+        let objective = outputs.iter().find(|output| output.goal != Goal::Record);
         let mut pairs = file.inside("strategy", &STRATEGY).canonical();
         if let Strategy::Bo(settings) | Strategy::Paper(settings) = strategy
             && let embed::Kind::Gaussian { dim, .. } | embed::Kind::Hashing { dim, .. } = settings.embedding
@@ -37,7 +46,11 @@ impl Identity {
             pairs.push(("model_dim".to_owned(), dim.to_string()));
         }
         Identity {
-            direction: file.text("direction").unwrap_or_default(),
+            objective: objective.map(|output| output.name.clone()).unwrap_or_default(),
+            direction: match objective.map(|output| output.goal) {
+                Some(Goal::Maximize) => "maximize".to_owned(),
+                _ => "minimize".to_owned(),
+            },
             seed: file.integer("seed").unwrap_or(0),
             parameters: file.sections("parameter", &PARAMETER).iter().map(View::canonical).collect(),
             strategy: pairs,
@@ -52,6 +65,9 @@ impl Identity {
     }
 
     fn difference(&self, new: &Identity) -> Option<String> {
+        if self.objective != new.objective {
+            return Some(format!("output to optimise {} -> {}", self.objective, new.objective));
+        }
         if self.direction != new.direction {
             return Some(format!("direction {} -> {}", self.direction, new.direction));
         }

@@ -17,6 +17,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+use crate::outputs::{Goal, Output, VALUE};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -46,6 +47,8 @@ pub struct ConfigError {
 pub struct Config {
     /// Name of the study.
     pub name: String,
+    /// What an evaluation gives, in the order of the file; one of them has a goal other than to be recorded.
+    pub outputs: Vec<Output>,
     /// Which way is better.
     pub direction: Direction,
     /// Seed of every random draw.
@@ -58,9 +61,16 @@ pub struct Config {
     pub budget: Budget,
     /// How a point is evaluated, and where; None for a study driven by `tribo ask` and `tribo tell` alone.
     pub run: Option<Run>,
-    /// The parts that decide proposals (direction, seed, parameters, strategy and, for `auto`, the number of evaluations) in
+    /// The parts that decide proposals (objective, direction, seed, parameters, strategy and, for `auto`, the number of evaluations) in
     /// a canonical form: if it changes, the study is another one.
     pub identity: String,
+}
+
+impl Config {
+    /// The name of the output that is optimised.
+    pub fn objective(&self) -> &str {
+        self.outputs.iter().find(|output| output.goal != Goal::Record).map_or(VALUE, |output| &output.name)
+    }
 }
 
 /// When a study is over: whatever comes first.
@@ -151,6 +161,8 @@ pub struct Pbs {
 pub struct Simulated {
     /// Name of a built-in problem, such as `hartmann4`.
     pub problem: String,
+    /// The output that its value is.
+    pub objective: String,
     /// Shortest and longest evaluation.
     pub duration: (Duration, Duration),
 }
@@ -165,8 +177,12 @@ pub struct Evaluation {
     pub timeout: Option<Duration>,
     /// How it gets its parameters.
     pub params: ParamsFormat,
-    /// Where its answer is.
+    /// Where its objective is.
     pub result: ResultSource,
+    /// Where each of its outputs is, in the order of the study file. Empty in specifications of version 0.1.0: one called
+    /// `value`, which is `result`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<Sought>,
     /// Input decks to fill in.
     #[serde(default)]
     pub decks: Vec<Deck>,
@@ -209,7 +225,19 @@ pub enum ParamsFormat {
     Aprepro,
 }
 
-/// Where the answer is found.
+/// An output and where it is found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sought {
+    /// Its name.
+    pub name: String,
+    /// Whether it is the one that is optimised, without which there is no answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub objective: bool,
+    /// Where it is.
+    pub source: ResultSource,
+}
+
+/// Where one number of the answer is found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "snake_case")]
 pub enum ResultSource {
@@ -217,13 +245,16 @@ pub enum ResultSource {
     Json {
         /// Name in the working directory.
         file: String,
-        /// The member that is the objective.
+        /// The member that is the number.
         key: String,
     },
-    /// Dakota's results file: the first number, or a line that begins with `fail`.
+    /// Dakota's results file: a number, or a line that begins with `fail`.
     Dakota {
         /// Name in the working directory.
         file: String,
+        /// Which of its responses.
+        #[serde(default)]
+        response: Response,
     },
     /// The last number on standard output.
     Stdout,
@@ -244,6 +275,28 @@ pub enum ResultSource {
         column: String,
         /// Which row counts.
         row: Occurrence,
+    },
+}
+
+/// Which response of Dakota's results file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Response {
+    /// There must be exactly one.
+    #[default]
+    Only,
+    /// The n-th, from 1.
+    Number(usize),
+    /// The one with this descriptor.
+    Descriptor(String),
+    /// The one with this descriptor, or else the n-th, if there are as many responses as outputs.
+    Usual {
+        /// The descriptor.
+        descriptor: String,
+        /// n, from 1.
+        number: usize,
+        /// Names of all outputs, in order.
+        of: Vec<String>,
     },
 }
 

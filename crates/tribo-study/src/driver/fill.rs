@@ -3,7 +3,7 @@
 use super::notice::Notice;
 use super::sight::Sight;
 use super::{Driver, Interrupt, limits};
-use crate::job::{JOB_VERSION, Kind, Spec};
+use crate::job::{Finding, JOB_VERSION, Kind, Spec};
 use crate::report::text::count;
 use crate::runner::{Attempt, Submission};
 use crate::store::record::Record;
@@ -196,11 +196,8 @@ impl Driver<'_> {
     /// Attempts that were certainly not submitted end here, so that the next driver need not look for them.
     fn withdraw_ready(&mut self, reason: &str) -> Result<()> {
         for id in std::mem::take(&mut self.ready) {
-            let (kind, reason) = (Kind::Infrastructure, format!("not submitted: {reason}"));
-            self.ended(
-                id,
-                Record::Ended { id, kind, value: None, reason, wall_s: None, host: String::new() },
-            )?;
+            let finding = Finding::none(Kind::Infrastructure, format!("not submitted: {reason}"));
+            self.ended(id, Record::ended(id, finding))?;
         }
         self.parts.store.sync()
     }

@@ -4,7 +4,7 @@ use super::Driver;
 use super::limits;
 use super::notice::Notice;
 use super::sight::{Judgement, Sight};
-use crate::job::{Answer, Kind};
+use crate::job::{Answer, Finding, Kind};
 use crate::runner::{JobRef, Patience, Sighting, State};
 use crate::store::Claim;
 use crate::store::record::Record;
@@ -186,7 +186,7 @@ impl Driver<'_> {
             let stop = self.stops.get(&id);
             let wall_s = stop.map(|answer| answer.wall_s);
             let host = stop.map(|answer| answer.host.clone()).filter(|_| host.is_empty()).unwrap_or(host);
-            self.ended(id, Record::Ended { id, kind, value: None, reason, wall_s, host })?;
+            self.ended(id, Record::Ended { id, finding: Finding::none(kind, reason), wall_s, host })?;
         }
         Ok(())
     }

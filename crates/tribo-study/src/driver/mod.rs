@@ -2,32 +2,38 @@
 //!
 //! Each turn of the loop does the same things in the same order:
 //!   1. take in the answers in the spool, and what other commands ask for (`ingest`);
-//!   2. look at the queue, if it is time, and give up what is lost (`look`);
-//!   3. decide what follows each attempt that has ended (`retry`) and fill the free workers (`fill`);
-//!   4. make the journal durable; only now act: put answers away, submit, cancel.
+//!   2. look at the queue, if it is time, and give up what is lost (`look`, by the rules of `sight`);
+//!   3. decide what follows each attempt that has ended (`decide`, by the rules of `retry`);
+//!   4. see whether it is time to leave, and end what is under way then (`stop`, `cancel`);
+//!   5. fill the free workers, as far as `limits` allow (`fill`);
+//!   6. make the journal durable; only now act: put answers away (`settle`), cancel, submit.
 //!
-//! Everything that happens is a record first: it is appended, folded into the ledger, and told to the optimiser, so that a
-//! driver that is killed anywhere leaves a journal from which the next one goes on. Between the sync and the end of step 4
-//! a crash leaves attempts that may or may not have been submitted; they are looked up by their tag.
+//! The optimiser is asked or told first, and what came of it is recorded then, here as in a study by hand: one that refuses
+//! leaves no record. Neither counts before the sync, so that a driver that is killed anywhere leaves a journal from which
+//! the next one goes on. Between the sync and the end of step 6 a crash leaves attempts that may or may not have been
+//! submitted; they are looked up by their tag.
 //!
 //! Clock, runner and store are traits, so the same code runs on virtual time against fakes.
 
+mod cancel;
 pub mod clock;
+mod decide;
 mod fill;
 mod ingest;
 mod limits;
 mod look;
 pub mod notice;
 pub mod retry;
+mod settle;
 pub mod sight;
 mod stop;
 
 use crate::config::{Config, Run};
-use crate::job::Answer;
+use crate::job::{Answer, Finding};
 use crate::runner::{JobRef, Patience, Runner};
-use crate::store::Store;
 use crate::store::ledger::{AttemptState, Ledger};
-use crate::store::record::{Record, Verdict};
+use crate::store::record::Record;
+use crate::store::{self, Store};
 use crate::tag::AttemptId;
 use crate::{Error, Result, replay};
 use clock::Clock;
@@ -175,10 +181,10 @@ impl<'a> Driver<'a> {
             reported: None,
             parts,
         };
-        let verdicts: Vec<(u64, Verdict)> =
-            driver.parts.ledger.told().filter_map(|(id, t)| t.verdict.clone().map(|v| (id, v))).collect();
-        for (trial, verdict) in &verdicts {
-            driver.count(*trial, verdict);
+        let outcomes: Vec<(u64, Finding)> =
+            driver.parts.ledger.told().filter_map(|(id, t)| Some((id, t.outcome.clone()?))).collect();
+        for (trial, finding) in &outcomes {
+            driver.count(*trial, finding);
         }
         Ok(driver)
     }
@@ -275,9 +281,7 @@ impl<'a> Driver<'a> {
     /// Adds a record and folds it into the state.
     fn append(&mut self, record: Record) -> Result<()> {
         self.urgent |= !matches!(record, Record::Submitted { .. });
-        let entry = self.parts.store.append(&record)?;
-        let broken = |what| Error::Usage(format!("the driver contradicts its own journal: {what}"));
-        self.parts.ledger.apply(&entry).map_err(broken)
+        store::record(self.parts.store.as_mut(), &mut self.parts.ledger, &record)
     }
 
     /// Makes the journal durable. A full disk is waited for: nothing outside is touched meanwhile.
@@ -307,8 +311,8 @@ impl<'a> Driver<'a> {
     }
 
     /// Keeps count of an outcome.
-    fn count(&mut self, trial: u64, verdict: &Verdict) -> bool {
-        let Verdict::Measured { value } = *verdict else { return false };
+    fn count(&mut self, trial: u64, finding: &Finding) -> bool {
+        let Some(value) = finding.value(self.parts.config.objective()) else { return false };
         self.measured += 1;
         let better = match (self.best, self.parts.config.direction) {
             (None, _) => true,

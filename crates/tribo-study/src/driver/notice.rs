@@ -1,10 +1,11 @@
 //! What a driver tells whoever watches it: a closed list of events, and numbers for a progress bar.
 
-use crate::job::Kind;
+use crate::job::{Finding, Kind};
+use crate::outputs::Outputs;
+use crate::report::row::State;
 use crate::report::text::count;
-use crate::store::record::Verdict;
 use crate::tag::AttemptId;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// An event of a running study.
@@ -48,8 +49,8 @@ pub enum Notice {
         /// The trial.
         trial: u64,
         /// Its outcome.
-        #[serde(flatten)]
-        verdict: Verdict,
+        #[serde(flatten, serialize_with = "outcome")]
+        finding: Finding,
         /// Whether it is the best so far.
         best: bool,
     },
@@ -62,6 +63,24 @@ pub enum Notice {
     Progress(Progress),
     /// The driver leaves.
     Finished(Finish),
+}
+
+/// An outcome as events have it: in the words of the journal.
+fn outcome<S: Serializer>(finding: &Finding, to: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Told<'a> {
+        outcome: State,
+        #[serde(flatten)]
+        outputs: &'a Outputs,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answer: Option<&'a str>,
+    }
+    let (outcome, text) = (State::of(finding.kind), Some(finding.reason.as_str()));
+    let reason = text.filter(|_| outcome == State::Failed);
+    let answer = text.filter(|_| outcome == State::Invalid);
+    Told { outcome, outputs: &finding.outputs, reason, answer }.serialize(to)
 }
 
 /// Where things stand.

@@ -5,9 +5,8 @@
 //! never acknowledged: only the number of attempts that a job name can carry limits those.
 
 use crate::config::Retries;
-use crate::job::Kind;
+use crate::job::{Finding, Kind};
 use crate::store::ledger::{End, TrialState};
-use crate::store::record::Verdict;
 use crate::tag::Tag;
 
 /// What to do with a trial none of whose attempts is under way.
@@ -16,7 +15,7 @@ pub enum Next {
     /// Try (again).
     Attempt,
     /// Tell the optimiser.
-    Tell(Verdict),
+    Tell(Finding),
 }
 
 /// Budgets are counted by class.
@@ -50,59 +49,62 @@ pub fn speaks_of_evaluation(kind: Kind) -> bool {
 }
 
 /// What follows, when every attempt of the trial has ended. `cancelled` says that the user gave the trial up.
-pub fn next(trial: &TrialState, retries: &Retries, cancelled: bool) -> Next {
+pub fn next(trial: &TrialState, objective: &str, retries: &Retries, cancelled: bool) -> Next {
     let ends = || trial.attempts.iter().filter_map(|attempt| attempt.end.as_ref().map(|end| (attempt, end)));
-    if let Some(verdict) = ends().find_map(|(_, end)| settled(end)) {
-        return Next::Tell(verdict);
+    if let Some((_, end)) = ends().find(|(_, end)| end.is_final()) {
+        return Next::Tell(outcome(end, objective));
     }
     if cancelled {
-        return Next::Tell(Verdict::Failed { reason: "cancelled: on request".to_owned() });
+        return Next::Tell(Finding::failed("cancelled: on request"));
     }
     let Some((_, last)) = ends().next_back() else { return Next::Attempt };
-    let failed = || Next::Tell(Verdict::Failed { reason: describe(last) });
+    let failed = || {
+        let (kind, reason) = (Kind::Failed, describe(last));
+        Next::Tell(Finding { kind, outputs: last.finding.outputs.clone(), reason })
+    };
     if trial.attempts.len() >= Tag::ATTEMPTS as usize {
         return failed();
     }
-    let budget = match class(last.kind) {
+    let budget = match class(last.finding.kind) {
         Some(Class::Transient) => retries.transient,
         Some(Class::Lost) => retries.infrastructure,
         Some(Class::Failed) => retries.failed,
         Some(Class::Timeout) => retries.timeout,
         Some(Class::Memory) => retries.memory,
-        None if last.kind == Kind::Infrastructure => return Next::Attempt,
+        None if last.finding.kind == Kind::Infrastructure => return Next::Attempt,
         // A driver that was told to cancel everything ends attempts, not trials.
-        None if last.reason == DRIVER_STOPPED => return Next::Attempt,
+        None if last.finding.reason == DRIVER_STOPPED => return Next::Attempt,
         None => 0,
     };
-    let spent =
-        ends().filter(|(attempt, end)| attempt.job.is_some() && class(end.kind) == class(last.kind)).count();
+    let same = |end: &End| class(end.finding.kind) == class(last.finding.kind);
+    let spent = ends().filter(|(attempt, end)| attempt.job.is_some() && same(end)).count();
     if spent as u64 <= u64::from(budget) { Next::Attempt } else { failed() }
 }
 
 /// The reason of attempts cancelled because their driver was interrupted twice.
 pub const DRIVER_STOPPED: &str = "the driver was told to cancel everything";
 
-/// The outcome that one end decides by itself.
-fn settled(end: &End) -> Option<Verdict> {
-    match (end.kind, end.value) {
-        (Kind::Ok, Some(value)) if value.is_finite() => Some(Verdict::Measured { value }),
-        (Kind::Ok, value) => Some(Verdict::Invalid { answer: format!("{value:?}") }),
-        (Kind::Infeasible, _) => Some(Verdict::Infeasible),
-        (Kind::Invalid, _) => Some(Verdict::Invalid { answer: end.reason.clone() }),
-        _ => None,
+/// The outcome that an end decides by itself. Reasons are told of what has no value.
+fn outcome(end: &End, objective: &str) -> Finding {
+    let finding = end.finding.clone().with_objective(objective);
+    match finding.kind {
+        Kind::Invalid => finding,
+        _ => Finding { reason: String::new(), ..finding },
     }
 }
 
 fn describe(end: &End) -> String {
-    match end.reason.is_empty() {
-        true => end.kind.name().to_owned(),
-        false => format!("{}: {}", end.kind.name(), end.reason),
+    let Finding { kind, reason, .. } = &end.finding;
+    match reason.is_empty() {
+        true => kind.name().to_owned(),
+        false => format!("{}: {reason}", kind.name()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outputs::{Outputs, VALUE};
     use crate::store::ledger::{AttemptState, Source};
     use crate::tag::{AttemptId, StudyId};
 
@@ -116,9 +118,11 @@ mod tests {
                 job: Some("1".to_owned()),
                 submitted_ms: 0,
                 end: Some(End {
-                    kind,
-                    value,
-                    reason: "why".into(),
+                    finding: Finding {
+                        kind,
+                        outputs: value.map_or(Outputs::new(), |value| Outputs::one(VALUE, value)),
+                        reason: "why".into(),
+                    },
                     wall_s: None,
                     host: String::new(),
                     ms: 0,
@@ -130,17 +134,17 @@ mod tests {
             source: Source::Imported(serde_json::Map::new()),
             asked_ms: 0,
             attempts: ends.iter().enumerate().map(attempt).collect(),
-            verdict: None,
+            outcome: None,
             told_ms: 0,
         }
     }
 
     fn after(ends: &[(Kind, Option<f64>)]) -> Next {
-        next(&trial(ends), &Retries::default(), false)
+        next(&trial(ends), VALUE, &Retries::default(), false)
     }
 
     fn failed(reason: &str) -> Next {
-        Next::Tell(Verdict::Failed { reason: reason.to_owned() })
+        Next::Tell(Finding::failed(reason))
     }
 
     #[test]
@@ -178,18 +182,32 @@ mod tests {
 
     #[test]
     fn a_value_decides_whatever_else_happened() {
-        let measured = Next::Tell(Verdict::Measured { value: 2.5 });
+        let measured = Next::Tell(Finding::answered(VALUE, 2.5));
         assert_eq!(after(&[(Kind::Ok, Some(2.5)), (Kind::Cancelled, None)]), measured);
-        assert_eq!(after(&[(Kind::Infeasible, None)]), Next::Tell(Verdict::Infeasible));
-        assert!(matches!(after(&[(Kind::Ok, Some(f64::NAN))]), Next::Tell(Verdict::Invalid { .. })));
-        assert!(matches!(after(&[(Kind::Ok, None)]), Next::Tell(Verdict::Invalid { .. })));
+        assert_eq!(after(&[(Kind::Infeasible, None)]), Next::Tell(Finding::infeasible()));
+        let missing = Finding::none(Kind::Invalid, "there is no output `value`");
+        assert_eq!(after(&[(Kind::Ok, None)]), Next::Tell(missing));
+    }
+
+    #[test]
+    fn what_is_there_is_kept_without_the_objective() {
+        let stress = Outputs::one("stress", 180.0);
+        for kind in [Kind::Failed, Kind::Invalid, Kind::Ok, Kind::Infeasible] {
+            let mut state = trial(&[(kind, None)]);
+            state.attempts[0].end.as_mut().unwrap().finding.outputs = stress.clone();
+            let Next::Tell(told) = next(&state, "mass", &Retries::default(), false) else {
+                panic!("{kind:?}")
+            };
+            assert_eq!(told.outputs, stress, "{kind:?}");
+            assert_ne!(told.kind, Kind::Ok);
+        }
     }
 
     #[test]
     fn attempts_that_never_reached_the_scheduler_are_free() {
         let mut state = trial(&[(Kind::Infrastructure, None); 6]);
         state.attempts.iter_mut().for_each(|attempt| attempt.job = None);
-        assert_eq!(next(&state, &Retries::default(), false), Next::Attempt);
-        assert_eq!(next(&state, &Retries::default(), true), failed("cancelled: on request"));
+        assert_eq!(next(&state, VALUE, &Retries::default(), false), Next::Attempt);
+        assert_eq!(next(&state, VALUE, &Retries::default(), true), failed("cancelled: on request"));
     }
 }

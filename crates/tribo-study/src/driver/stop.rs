@@ -112,7 +112,7 @@ impl Driver<'_> {
         let silent = |kind| matches!(kind, Kind::Lost | Kind::Infrastructure | Kind::Cancelled);
         let attempts = self.parts.ledger.trials().flat_map(|(_, trial)| &trial.attempts);
         let suspects =
-            attempts.filter(|a| a.job.is_some() && a.end.as_ref().is_none_or(|end| silent(end.kind)));
+            attempts.filter(|a| a.job.is_some() && a.end.as_ref().is_none_or(|end| silent(end.finding.kind)));
         suspects.map(|attempt| self.job_ref(attempt)).collect()
     }
 

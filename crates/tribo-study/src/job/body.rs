@@ -9,13 +9,12 @@ use super::heartbeat::Heartbeat;
 use super::identity::{self, Stamp};
 use super::params::Params;
 use super::signals::Signals;
-use super::verdict::{self, Verdict};
 use super::watch::{Ending, Limits, Running, end_strays};
 use super::{
-    ANSWER_FILE, Answer, Array, JOB_VERSION, Kind, SPEC_FILE, STARTED_FILE, STDERR_FILE, STDOUT_FILE, Spec,
-    Target,
+    ANSWER_FILE, Answer, Array, Finding, JOB_VERSION, Kind, SPEC_FILE, STARTED_FILE, STDERR_FILE,
+    STDOUT_FILE, Spec, Target,
 };
-use super::{capture::Capture, extract, memory, prepare, publish};
+use super::{capture::Capture, extract, judge, memory, prepare, publish};
 use crate::tag::{AttemptId, Tag};
 use crate::{Error, Result};
 use rustix::process::{Pid, child_subreaper, getpid, set_child_subreaper, setsid};
@@ -70,7 +69,7 @@ pub(super) fn perform(target: &Target) -> Result<()> {
     let answer = match job.start() {
         Ok(heartbeat) => job.evaluate(&signals, heartbeat),
         Err(error) => {
-            job.answer(Verdict::none(Kind::Unstarted, format!("{STARTED_FILE} cannot be written: {error}")))
+            job.answer(Finding::none(Kind::Unstarted, format!("{STARTED_FILE} cannot be written: {error}")))
         }
     };
     publish::publish(&job.dir, &job.spool, &answer)
@@ -136,8 +135,9 @@ impl Job {
         let last = Started::read(&self.dir).map_or(0, |started| started.incarnation);
         self.incarnation = self.by.restarts().max(last + 1);
         // The scheduler stopped the last incarnation and restarts it: the stop is not the end.
-        let stands =
-            |answer: &Answer| !matches!(answer.kind, Kind::Cancelled | Kind::Stopped | Kind::Walltime);
+        let stands = |answer: &Answer| {
+            !matches!(answer.finding.kind, Kind::Cancelled | Kind::Stopped | Kind::Walltime)
+        };
         if let Some(answer) = Answer::read(&self.dir).filter(stands) {
             let published = publish::publish_again(&self.dir, &self.spool, &answer);
             return published.map(|()| true).map_err(Error::io("cannot publish the answer of", &self.dir));
@@ -152,7 +152,7 @@ impl Job {
     /// Says that another job has the attempt, under a name that no answer has.
     fn leave_to(&self, owner: &str) -> Result<()> {
         let reason = format!("{} found the attempt claimed by {owner}", self.by.job);
-        let answer = self.answer(Verdict::none(Kind::Duplicate, reason));
+        let answer = self.answer(Finding::none(Kind::Duplicate, reason));
         let published = publish::publish_duplicate(&self.spool, &answer, &self.by.job);
         published.map_err(Error::io("cannot write to", &self.spool))
     }
@@ -169,22 +169,22 @@ impl Job {
         Ok(Heartbeat::start(&self.dir))
     }
 
-    /// Everything from the folder's preparation to the verdict.
+    /// Everything from the folder's preparation to the finding.
     fn evaluate(&self, signals: &Signals, heartbeat: Heartbeat) -> Answer {
         match &self.spec {
             Ok(spec) => self.run(spec, signals, heartbeat),
-            Err(reason) => self.answer(Verdict::none(Kind::Unstarted, reason)),
+            Err(reason) => self.answer(Finding::none(Kind::Unstarted, reason)),
         }
     }
 
     fn run(&self, spec: &Spec, signals: &Signals, heartbeat: Heartbeat) -> Answer {
-        let unstarted = |reason: String| self.answer(Verdict::none(Kind::Unstarted, reason));
+        let unstarted = |reason: String| self.answer(Finding::none(Kind::Unstarted, reason));
         let study = match absolute(&self.dir.join(&spec.folder)) {
             Ok(study) => study,
             Err(error) => return unstarted(error.to_string()),
         };
         let prepared =
-            extract::check(&spec.evaluation.result).and_then(|()| prepare::prepare(spec, &self.dir, &study));
+            extract::check(&spec.evaluation).and_then(|()| prepare::prepare(spec, &self.dir, &study));
         let (params, params_file) = match prepared {
             Ok(prepared) => prepared,
             Err(reason) => return unstarted(reason),
@@ -201,15 +201,15 @@ impl Job {
         };
         let limits = self.limits(spec, signals);
         if let Some(stop) = limits.before_start() {
-            return self.answer(Verdict::none(stop.kind, format!("{} (before it started)", stop.reason)));
+            return self.answer(Finding::none(stop.kind, format!("{} (before it started)", stop.reason)));
         }
         let started = now();
         let kills = memory::kills();
         match self.spawn(spec, &places, &params, &limits, heartbeat) {
             Ok(ending) => {
                 let out_of_memory = memory::kills() > kills && kills.is_some();
-                let verdict = verdict::judge(&spec.evaluation, &ending, &self.dir, out_of_memory);
-                self.answer_of(verdict, ending, started)
+                let finding = judge::judge(&spec.evaluation, &ending, &self.dir, out_of_memory);
+                self.answer_of(finding, ending, started)
             }
             Err(reason) => unstarted(reason),
         }
@@ -281,9 +281,9 @@ impl Job {
     }
 
     /// The answer of a command that ran.
-    fn answer_of(&self, verdict: Verdict, ending: Ending, started: String) -> Answer {
+    fn answer_of(&self, finding: Finding, ending: Ending, started: String) -> Answer {
         let stderr_tail =
-            if verdict.value.is_none() { verdict::stderr_tail(&self.dir) } else { String::new() };
+            if finding.kind != Kind::Ok { judge::stderr_tail(&self.dir) } else { String::new() };
         Answer {
             exit_code: ending.exit_code,
             signal: ending.signal,
@@ -292,22 +292,19 @@ impl Job {
             wall_s: ending.wall_s,
             cpu_s: ending.cpu_s,
             max_rss: ending.max_rss,
-            ..self.answer(verdict)
+            ..self.answer(finding)
         }
     }
 
     /// The answer of a command that did not run.
-    fn answer(&self, verdict: Verdict) -> Answer {
+    fn answer(&self, finding: Finding) -> Answer {
         Answer {
             version: JOB_VERSION,
             id: self.header.id,
             tag: self.header.tag.clone(),
             incarnation: self.incarnation,
             params_digest: self.header.params_digest.clone(),
-            kind: verdict.kind,
-            value: verdict.value,
-            reason: verdict.reason,
-            extra: verdict.extra,
+            finding,
             exit_code: None,
             signal: None,
             stderr_tail: String::new(),

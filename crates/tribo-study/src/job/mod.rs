@@ -13,8 +13,10 @@ mod claim;
 mod command;
 pub mod deck;
 pub mod extract;
+mod finding;
 mod heartbeat;
 mod identity;
+mod judge;
 mod memory;
 pub mod params;
 mod prepare;
@@ -22,10 +24,10 @@ pub mod printf;
 mod proc;
 mod publish;
 mod signals;
-mod verdict;
 mod watch;
 
 pub use claim::{Started, claim_as_driver};
+pub use finding::Finding;
 pub use heartbeat::HEARTBEAT_FILE;
 pub use identity::{Stamp, boot_id, host};
 pub use prepare::{check_files, digest};
@@ -34,7 +36,6 @@ use crate::config::Evaluation;
 use crate::tag::{AttemptId, Tag};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -152,17 +153,9 @@ pub struct Answer {
     pub incarnation: u32,
     /// SHA-256 of the parameters it ran with.
     pub params_digest: String,
-    /// What happened.
-    pub kind: Kind,
-    /// The objective in the user's direction, if `kind` is `ok`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<f64>,
-    /// Why there is no value, for people.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub reason: String,
-    /// Other numbers the program gave, by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub extra: BTreeMap<String, f64>,
+    /// What happened, and the numbers the program gave.
+    #[serde(flatten)]
+    pub finding: Finding,
     /// Exit code of the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
@@ -194,7 +187,8 @@ impl Answer {
     /// Whether the job was told to stop by somebody who did not leave a reason. Jobs of version 0.1.0 called it cancelled,
     /// whoever it was.
     pub fn is_stop(&self) -> bool {
-        self.kind == Kind::Stopped || (self.kind == Kind::Cancelled && self.reason.starts_with(TOLD_TO_STOP))
+        let Finding { kind, reason, .. } = &self.finding;
+        *kind == Kind::Stopped || (*kind == Kind::Cancelled && reason.starts_with(TOLD_TO_STOP))
     }
 }
 
@@ -205,7 +199,7 @@ const TOLD_TO_STOP: &str = "the job was told to stop by ";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A finite value.
+    /// The objective is there, a finite number.
     Ok,
     /// The program said the point is not allowed.
     Infeasible,

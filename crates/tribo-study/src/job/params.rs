@@ -58,8 +58,9 @@ impl Params {
         })
     }
 
-    /// The text of the parameters in one of Dakota's formats; `trial` becomes the evaluation's number.
-    pub fn dakota(&self, format: ParamsFormat, trial: u64) -> String {
+    /// The text of the parameters in one of Dakota's formats; `trial` becomes the evaluation's number, and the functions
+    /// are named as `responses`.
+    pub fn dakota(&self, format: ParamsFormat, trial: u64, responses: &[String]) -> String {
         let variables = self.flatten();
         let reals: Vec<(usize, &str)> = variables
             .iter()
@@ -75,9 +76,12 @@ impl Params {
         for (label, value) in &variables {
             lines.value(value, label);
         }
-        lines.count(1, "functions", "DAKOTA_FNS");
-        // 1 asks for the function's value, and for no derivatives.
-        lines.count(1, "ASV_1:obj_fn", "ASV_1:obj_fn");
+        lines.count(responses.len() as u64, "functions", "DAKOTA_FNS");
+        for (index, name) in responses.iter().enumerate() {
+            let tag = format!("ASV_{}:{}", index + 1, descriptor(name));
+            // 1 asks for the function's value, and for no derivatives.
+            lines.count(1, &tag, &tag);
+        }
         lines.count(reals.len() as u64, "derivative_variables", "DAKOTA_DER_VARS");
         for (position, (index, label)) in reals.iter().enumerate() {
             let tag = format!("DVV_{}:{label}", position + 1);
@@ -92,7 +96,7 @@ impl Params {
     fn flatten(&self) -> Vec<(String, &Value)> {
         let mut scalars = Vec::new();
         for (name, value) in &self.0 {
-            let label = name.replace(char::is_whitespace, "_");
+            let label = descriptor(name);
             match value {
                 Value::Vector(elements) => {
                     scalars.extend(
@@ -104,6 +108,11 @@ impl Params {
         }
         scalars
     }
+}
+
+/// A name as Dakota can have it: without blanks.
+pub(super) fn descriptor(name: &str) -> String {
+    name.replace(char::is_whitespace, "_")
 }
 
 /// As it stands in environments and decks. Elements of a vector are separated by blanks.
@@ -209,6 +218,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn obj_fn() -> Vec<String> {
+        vec!["obj_fn".to_owned()]
+    }
+
     fn params(json: &str) -> Params {
         Params::read(json.as_bytes()).unwrap()
     }
@@ -256,12 +269,22 @@ mod tests {
                                           0 analysis_components
                                          12 eval_id
 ";
-        assert_eq!(text.dakota(ParamsFormat::Dakota, 12), expected);
+        assert_eq!(text.dakota(ParamsFormat::Dakota, 12, &obj_fn()), expected);
+    }
+
+    #[test]
+    fn every_response_is_asked_for() {
+        let names = ["mass".to_owned(), "peak stress".to_owned()];
+        let text = params(r#"{"n": 3}"#).dakota(ParamsFormat::Dakota, 1, &names);
+        let lines: Vec<Vec<&str>> =
+            text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(lines[..3], [["2", "functions"], ["1", "ASV_1:mass"], ["1", "ASV_2:peak_stress"]]);
     }
 
     #[test]
     fn dakota_aprepro_layout() {
-        let text = params(r#"{"x1": 0.25, "dussv_1": "foo bar"}"#).dakota(ParamsFormat::Aprepro, 1);
+        let text =
+            params(r#"{"x1": 0.25, "dussv_1": "foo bar"}"#).dakota(ParamsFormat::Aprepro, 1, &obj_fn());
         let expected = "                    { DAKOTA_VARS     =                      2 }
                     { x1              =                   0.25 }
                     { dussv_1         =                      \"foo bar\" }
@@ -281,8 +304,8 @@ mod tests {
             let values: Vec<f64> = bits.iter().map(|&b| f64::from_bits(b)).filter(|v| v.is_finite()).collect();
             let params = Params::read(&serde_json::to_vec(&serde_json::json!({ "x": values })).unwrap()).unwrap();
             let same = |text: &str, value: f64| text.parse::<f64>().unwrap().to_bits() == value.to_bits();
-            let standard = params.dakota(ParamsFormat::Dakota, 0);
-            let aprepro = params.dakota(ParamsFormat::Aprepro, 0);
+            let standard = params.dakota(ParamsFormat::Dakota, 0, &obj_fn());
+            let aprepro = params.dakota(ParamsFormat::Aprepro, 0, &obj_fn());
             for (k, &value) in values.iter().enumerate() {
                 let line = standard.lines().nth(k + 1).unwrap();
                 prop_assert!(same(line.split_whitespace().next().unwrap(), value), "{}", line);

@@ -5,14 +5,14 @@
 //! files are not available to decks and copies. An answer that comes with the copied files is removed before the command
 //! starts, lest it be taken for the command's own; it is only removed inside the attempt's folder, never through a link.
 
-use super::extract::result_file;
+use super::extract::answer_files;
 use super::params::{DAKOTA_FILE, Params};
 use super::{
     ANSWER_FILE, CANCEL_FILE, CLAIM_FILE, PARAMS_FILE, SPEC_FILE, STARTED_FILE, STDERR_FILE, STDOUT_FILE,
     Spec,
 };
 use super::{deck, heartbeat::HEARTBEAT_FILE};
-use crate::config::{Deck, Evaluation, ParamsFormat};
+use crate::config::{Deck, Evaluation, ParamsFormat, Response, ResultSource};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::ErrorKind;
@@ -63,12 +63,38 @@ pub(super) fn prepare(spec: &Spec, dir: &Path, study: &Path) -> Result<(Params, 
         ParamsFormat::Json => json,
         format => {
             let path = dir.join(DAKOTA_FILE);
-            write(&path, params.dakota(format, spec.id.trial).as_bytes())?;
+            write(&path, params.dakota(format, spec.id.trial, &responses(evaluation)).as_bytes())?;
             path
         }
     };
-    remove_stale(dir, result_file(&evaluation.result))?;
+    for name in answer_files(evaluation) {
+        remove_stale(dir, name)?;
+    }
     Ok((params, file))
+}
+
+/// What Dakota's parameters file calls the responses that are wanted, in their order.
+fn responses(evaluation: &Evaluation) -> Vec<String> {
+    let mut names: Vec<String> = vec![];
+    for sought in &evaluation.outputs {
+        match &sought.source {
+            ResultSource::Dakota { response: Response::Number(number), .. } => {
+                while names.len() < *number {
+                    names.push(format!("response_{}", names.len() + 1));
+                }
+                if let Some(place) = names.get_mut(number.wrapping_sub(1)) {
+                    place.clone_from(&sought.name);
+                }
+            }
+            ResultSource::Dakota { response: Response::Descriptor(name), .. } => names.push(name.clone()),
+            ResultSource::Dakota { .. } => names.push(sought.name.clone()),
+            _ => {}
+        }
+    }
+    match names.is_empty() {
+        true => vec!["obj_fn".to_owned()],
+        false => names,
+    }
 }
 
 /// Whether the files that an evaluation takes from the study folder are there, and its decks can be filled in with these

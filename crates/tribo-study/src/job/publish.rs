@@ -79,9 +79,9 @@ fn copy_into(spool: &Path, path: &Path, name: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{JOB_VERSION, Kind};
+    use crate::job::{Finding, JOB_VERSION};
+    use crate::outputs::VALUE;
     use crate::tag::{AttemptId, StudyId, Tag};
-    use std::collections::BTreeMap;
 
     fn answer(value: f64) -> Answer {
         let id = AttemptId { trial: 12, attempt: 1 };
@@ -91,10 +91,7 @@ mod tests {
             tag: Tag::new(&StudyId::from_bits(7), id).unwrap(),
             incarnation: 0,
             params_digest: "00".into(),
-            kind: Kind::Ok,
-            value: Some(value),
-            reason: String::new(),
-            extra: BTreeMap::new(),
+            finding: Finding::answered(VALUE, value),
             exit_code: Some(0),
             signal: None,
             stderr_tail: String::new(),
@@ -144,8 +141,11 @@ mod tests {
         let spool = spool(store.path());
         publish(store.path(), &spool, &answer(1.0)).unwrap();
         publish_duplicate(&spool, &answer(2.0), "pbs:7[3].head/x").unwrap();
-        assert_eq!(read(&spool.join("done/000012.a1.i0.json")).value, Some(1.0));
-        assert_eq!(read(&spool.join("done/000012.a1.i0.dup-pbs-7-3-.head-x.json")).value, Some(2.0));
+        assert_eq!(read(&spool.join("done/000012.a1.i0.json")).finding.value(VALUE), Some(1.0));
+        assert_eq!(
+            read(&spool.join("done/000012.a1.i0.dup-pbs-7-3-.head-x.json")).finding.value(VALUE),
+            Some(2.0)
+        );
     }
 
     #[test]
@@ -171,6 +171,6 @@ mod tests {
             fs::create_dir_all(spool.join("done")).unwrap();
             publishing.join().unwrap().unwrap();
         });
-        assert_eq!(read(&spool.join("done/000012.a1.i0.json")).value, Some(3.0));
+        assert_eq!(read(&spool.join("done/000012.a1.i0.json")).finding.value(VALUE), Some(3.0));
     }
 }

@@ -3,8 +3,8 @@
 //! Columns are INT64, DOUBLE and UTF-8 strings, all optional. A row group has about a million cells, whatever the number of
 //! columns, so that memory stays bounded.
 
+use super::columns::{Column, Holds};
 use super::point::Cell;
-use super::table::{Column, Holds};
 use crate::{Error, Result};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};

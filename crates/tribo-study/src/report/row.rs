@@ -1,7 +1,10 @@
 //! A trial as one row: its state, what came of it, and what it took.
 
+use super::columns::Field;
+use crate::config::Config;
+use crate::job::{Finding, Kind};
+use crate::outputs::Outputs;
 use crate::store::ledger::{Ledger, TrialState};
-use crate::store::record::Verdict;
 use crate::tag::AttemptId;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -17,7 +20,7 @@ pub enum State {
     /// An evaluation of it has begun.
     Running,
     /// It has a value.
-    Complete,
+    Measured,
     /// It has none: the evaluation broke.
     Failed,
     /// The point is not allowed.
@@ -27,12 +30,22 @@ pub enum State {
 }
 
 impl State {
+    /// Where a trial stands whose outcome is of this kind.
+    pub fn of(kind: Kind) -> State {
+        match kind {
+            Kind::Ok => State::Measured,
+            Kind::Infeasible => State::Infeasible,
+            Kind::Invalid => State::Invalid,
+            _ => State::Failed,
+        }
+    }
+
     /// As it stands in listings.
     pub fn name(self) -> &'static str {
         match self {
             State::Waiting => "waiting",
             State::Running => "running",
-            State::Complete => "complete",
+            State::Measured => "measured",
             State::Failed => "failed",
             State::Infeasible => "infeasible",
             State::Invalid => "invalid",
@@ -55,8 +68,8 @@ pub struct Row<'a> {
     pub trial: u64,
     /// Where it stands.
     pub state: State,
-    /// Its value, in the user's direction.
-    pub value: Option<f64>,
+    /// The numbers it gave, in the user's direction.
+    pub outputs: &'a Outputs,
     /// How many attempts were made.
     pub attempts: usize,
     /// When it was proposed, or taken in from elsewhere.
@@ -74,48 +87,41 @@ pub struct Row<'a> {
 impl<'a> Row<'a> {
     /// The row of a trial.
     pub fn new(trial: u64, state: &'a TrialState, begun: &Begun) -> Row<'a> {
-        let end = state.attempts.last().and_then(|attempt| attempt.end.as_ref());
-        let (word, value, reason) = match &state.verdict {
-            Some(Verdict::Measured { value }) => (State::Complete, Some(*value), ""),
-            Some(Verdict::Failed { reason }) => (State::Failed, None, reason.as_str()),
-            Some(Verdict::Infeasible) => (State::Infeasible, None, ""),
-            Some(Verdict::Invalid { answer }) => (State::Invalid, None, answer.as_str()),
-            None if state
-                .attempts
-                .iter()
-                .any(|attempt| attempt.end.is_none() && begun.contains(&attempt.id)) =>
-            {
-                (State::Running, None, "")
-            }
-            None => (State::Waiting, None, end.map_or("", |end| end.reason.as_str())),
+        static NONE: Outputs = Outputs::new();
+        let end = state.deciding().and_then(|attempt| attempt.end.as_ref());
+        let mut live = state.attempts.iter().filter(|attempt| attempt.end.is_none());
+        let (word, outputs, reason) = match &state.outcome {
+            Some(Finding { kind, outputs, reason }) => (State::of(*kind), outputs, reason.as_str()),
+            None if live.any(|attempt| begun.contains(&attempt.id)) => (State::Running, &NONE, ""),
+            None => (State::Waiting, &NONE, end.map_or("", |end| end.finding.reason.as_str())),
         };
         Row {
             trial,
             state: word,
-            value,
+            outputs,
             attempts: state.attempts.len(),
             asked_ms: state.asked_ms,
-            told_ms: state.verdict.is_some().then_some(state.told_ms),
+            told_ms: state.outcome.is_some().then_some(state.told_ms),
             wall_s: end.and_then(|end| end.wall_s),
             host: end.map_or("", |end| end.host.as_str()),
             reason,
         }
     }
 
-    /// As a JSON object, with the parameters under `params`.
-    pub fn object(&self, params: Map<String, Json>) -> Json {
-        serde_json::json!({
-            "trial": self.trial,
-            "state": self.state,
-            "value": self.value,
-            "params": params,
-            "attempts": self.attempts,
-            "asked": time(self.asked_ms),
-            "told": self.told_ms.map(time),
-            "wall_s": self.wall_s,
-            "host": self.host,
-            "reason": self.reason,
-        })
+    /// The number that is optimised, if it was measured.
+    pub fn value(&self, objective: &str) -> Option<f64> {
+        self.outputs.get(objective).filter(|_| self.state == State::Measured)
+    }
+
+    /// As a JSON object: outputs by name, and the one that is optimised as `value`; parameters under `params`.
+    pub fn object(&self, config: &Config, params: Map<String, Json>) -> Json {
+        let fixed = |field: Field| (field.name().to_owned(), field.cell(self).json());
+        let mut object: Map<String, Json> = Field::BEFORE.map(fixed).into_iter().collect();
+        object.insert("value".to_owned(), self.value(config.objective()).into());
+        object.insert("outputs".to_owned(), self.outputs.to_json(&config.outputs).into());
+        object.insert("params".to_owned(), params.into());
+        object.extend(Field::AFTER.map(fixed));
+        object.into()
     }
 }
 

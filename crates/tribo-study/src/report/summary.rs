@@ -5,9 +5,10 @@ use super::row::{self, Begun, Row, State};
 use super::text;
 use crate::Result;
 use crate::config::{Budget, Config};
+use crate::job::Kind;
 use crate::layout::Layout;
+use crate::outputs::Outputs;
 use crate::store::ledger::{Ledger, Source};
-use crate::store::record::Verdict;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::VecDeque;
@@ -72,7 +73,7 @@ pub struct Counts {
     /// All.
     pub trials: usize,
     /// With a value.
-    pub complete: usize,
+    pub measured: usize,
     /// Broken.
     pub failed: usize,
     /// Not allowed.
@@ -92,7 +93,7 @@ pub struct Counts {
 impl Counts {
     /// Trials of the budget that have an outcome.
     pub fn done(&self) -> usize {
-        self.complete + self.failed + self.infeasible + self.invalid - self.imported
+        self.measured + self.failed + self.infeasible + self.invalid - self.imported
     }
 }
 
@@ -103,6 +104,8 @@ pub struct Best {
     pub trial: u64,
     /// Its value, in the user's direction.
     pub value: f64,
+    /// All its outputs.
+    pub outputs: Map<String, Json>,
     /// Its point.
     pub params: Map<String, Json>,
 }
@@ -127,6 +130,8 @@ pub struct Summary {
     pub name: String,
     /// Its id.
     pub study: String,
+    /// The output that is optimised.
+    pub objective: String,
     /// `minimize` or `maximize`.
     pub direction: &'static str,
     /// What the strategy is and why.
@@ -160,7 +165,7 @@ pub fn summary(
     seen: &Seen,
 ) -> Result<Summary> {
     let counts = counts(ledger, &seen.begun);
-    let best = best(ledger, study, config.direction, 1)?.pop();
+    let best = best(config, ledger, study, 1)?.pop();
     let phase = phase(&config.budget, config.direction, ledger, &counts, best.as_ref(), seen);
     let pace = pace(ledger, &counts, &config.budget);
     let mut warnings = seen.warnings.clone();
@@ -169,6 +174,7 @@ pub fn summary(
         version: SUMMARY_VERSION,
         name: config.name.clone(),
         study: ledger.study.as_str().to_owned(),
+        objective: config.objective().to_owned(),
         direction: match config.direction {
             Direction::Minimize => "minimize",
             Direction::Maximize => "maximize",
@@ -197,7 +203,7 @@ pub fn counts(ledger: &Ledger, begun: &Begun) -> Counts {
         *match row.state {
             State::Waiting => &mut counts.waiting,
             State::Running => &mut counts.running,
-            State::Complete => &mut counts.complete,
+            State::Measured => &mut counts.measured,
             State::Failed => &mut counts.failed,
             State::Infeasible => &mut counts.infeasible,
             State::Invalid => &mut counts.invalid,
@@ -207,19 +213,18 @@ pub fn counts(ledger: &Ledger, begun: &Begun) -> Counts {
 }
 
 /// The best trials, at most `top`, the best first; of equals the one told first.
-pub fn best(ledger: &Ledger, study: &Study, direction: Direction, top: usize) -> Result<Vec<Best>> {
-    let measured = ledger.told().filter_map(|(trial, state)| match state.verdict {
-        Some(Verdict::Measured { value }) => Some((trial, value)),
-        _ => None,
+pub fn best(config: &Config, ledger: &Ledger, study: &Study, top: usize) -> Result<Vec<Best>> {
+    let direction = config.direction;
+    let measured = ledger.told().filter_map(|(trial, state)| {
+        let finding = state.outcome.as_ref()?;
+        Some((trial, finding.value(config.objective())?, &finding.outputs))
     });
-    let mut measured: Vec<(u64, f64)> = measured.collect();
-    let order =
-        |a: &(u64, f64), b: &(u64, f64)| direction.to_internal(a.1).total_cmp(&direction.to_internal(b.1));
-    measured.sort_by(order);
+    let mut measured: Vec<(u64, f64, &Outputs)> = measured.collect();
+    measured.sort_by(|a, b| direction.to_internal(a.1).total_cmp(&direction.to_internal(b.1)));
     measured.truncate(top);
-    let with_point = |(trial, value): (u64, f64)| {
+    let with_point = |(trial, value, outputs): (u64, f64, &Outputs)| {
         let params = crate::point::to_json(study.space(), &study.point(TrialId(trial))?);
-        Ok(Best { trial, value, params })
+        Ok(Best { trial, value, outputs: outputs.to_json(&config.outputs), params })
     };
     measured.into_iter().map(with_point).collect()
 }
@@ -257,7 +262,7 @@ fn phase(
 fn pace(ledger: &Ledger, counts: &Counts, budget: &Budget) -> Option<Pace> {
     let mut recent: VecDeque<(u64, Option<f64>)> = VecDeque::with_capacity(RECENT + 1);
     for (_, state) in ledger.told().filter(|(_, state)| !state.attempts.is_empty()) {
-        let wall = state.attempts.last().and_then(|attempt| attempt.end.as_ref()?.wall_s);
+        let wall = state.deciding().and_then(|attempt| attempt.end.as_ref()?.wall_s);
         recent.push_back((state.told_ms, wall));
         if recent.len() > RECENT {
             recent.pop_front();
@@ -283,8 +288,10 @@ fn pace(ledger: &Ledger, counts: &Counts, budget: &Budget) -> Option<Pace> {
 fn concerns(ledger: &Ledger, counts: &Counts, phase: &Phase, layout: &Layout, seen: &Seen) -> Vec<String> {
     let mut concerns = Vec::new();
     let study = layout.file().display();
-    let measured = |state: Option<&Verdict>| matches!(state, Some(Verdict::Measured { .. }));
-    let told: Vec<bool> = ledger.told().map(|(_, trial)| measured(trial.verdict.as_ref())).collect();
+    let told: Vec<bool> = ledger
+        .told()
+        .map(|(_, trial)| trial.outcome.as_ref().is_some_and(|finding| finding.kind == Kind::Ok))
+        .collect();
     let in_a_row = told.iter().rev().take_while(|measured| !**measured).count();
     if in_a_row >= FAILING && in_a_row == told.len() {
         concerns.push(format!(

@@ -10,7 +10,7 @@
 
 use super::{Attempt, Ending, JobRef, Patience, Runner, Sighting, State, Submission, Unreachable};
 use crate::config;
-use crate::job::{Answer, JOB_VERSION, Kind, PARAMS_FILE};
+use crate::job::{Answer, Finding, JOB_VERSION, Kind, PARAMS_FILE};
 use crate::tag::{AttemptId, Tag};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -49,6 +49,8 @@ pub type Sink = Box<dyn FnMut(Answer)>;
 /// Runs attempts on a virtual clock.
 pub struct Simulated {
     problem: Problem,
+    /// The output that its value is.
+    objective: String,
     duration: (f64, f64),
     seed: u64,
     /// Names of the parameters in their order.
@@ -86,7 +88,8 @@ impl Simulated {
         let duration = (config.duration.0.as_secs_f64(), config.duration.1.as_secs_f64());
         let names = space.parameters().iter().map(|parameter| parameter.name().to_owned()).collect();
         let (running, over) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Simulated { problem, duration, seed, names, time, sink, running, over })
+        let objective = config.objective.clone();
+        Ok(Simulated { problem, objective, duration, seed, names, time, sink, running, over })
     }
 
     fn begin(&mut self, id: AttemptId, tag: &Tag, dir: &Path) -> Result<String, String> {
@@ -94,10 +97,10 @@ impl Simulated {
         let params = fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let begin = self.time.get();
         let wall_s = self.duration_of(id);
-        let (kind, value, reason) = match self.evaluate(&params) {
-            Ok(value) if value.is_finite() => (Kind::Ok, Some(value), String::new()),
-            Ok(value) => (Kind::Invalid, None, format!("the problem's value is {value}")),
-            Err(reason) => (Kind::Unstarted, None, reason),
+        let finding = match self.evaluate(&params) {
+            Ok(value) if value.is_finite() => Finding::answered(&self.objective, value),
+            Ok(value) => Finding::none(Kind::Invalid, format!("the problem's value is {value}")),
+            Err(reason) => Finding::none(Kind::Unstarted, reason),
         };
         let started = SystemTime::UNIX_EPOCH + Duration::try_from_secs_f64(begin).unwrap_or_default();
         let answer = Answer {
@@ -106,10 +109,7 @@ impl Simulated {
             tag: tag.clone(),
             incarnation: 0,
             params_digest: Sha256::digest(&params).iter().map(|byte| format!("{byte:02x}")).collect(),
-            kind,
-            value,
-            reason,
-            extra: BTreeMap::new(),
+            finding,
             exit_code: Some(0),
             signal: None,
             stderr_tail: String::new(),

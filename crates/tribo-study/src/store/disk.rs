@@ -8,11 +8,12 @@
 //!
 //! Not here: the formats. `journal`, `lease`, `attempts`, `spool` and `requests` each know their own.
 
+use super::format::Format;
 use super::journal::{self, Journal};
 use super::lease::{Lease, Owner};
 use super::ledger::Ledger;
 use super::process::Process;
-use super::record::{Entry, JOURNAL_VERSION, Record};
+use super::record::{Entry, Record};
 use super::spool::Spool;
 use super::{Claim, Request, Store, attempts, files, requests};
 use crate::job::{Answer, Spec};
@@ -95,7 +96,7 @@ impl Disk {
         refuse_existing(&layout)?;
         let tribo = env!("CARGO_PKG_VERSION").to_owned();
         let created = Record::Created {
-            version: JOURNAL_VERSION,
+            format: Format::NEWEST,
             study: study.clone(),
             config: config.to_owned(),
             tribo,

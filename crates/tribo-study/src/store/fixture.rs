@@ -2,10 +2,11 @@
 
 use super::Store;
 use super::disk::Disk;
-use super::record::{Record, Verdict};
+use super::record::Record;
 use crate::config::{Command, Evaluation, ParamsFormat, ResultSource};
-use crate::job::{Answer, JOB_VERSION, Kind, Spec};
+use crate::job::{Answer, Finding, JOB_VERSION, Spec};
 use crate::layout::Layout;
+use crate::outputs::VALUE;
 use crate::tag::{AttemptId, StudyId, Tag};
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,10 +29,7 @@ pub(super) fn answer(study: &StudyId, id: AttemptId) -> Answer {
         tag: Tag::new(study, id).unwrap(),
         incarnation: 0,
         params_digest: String::new(),
-        kind: Kind::Ok,
-        value: Some(id.trial as f64),
-        reason: String::new(),
-        extra: BTreeMap::new(),
+        finding: Finding::answered(VALUE, id.trial as f64),
         exit_code: Some(0),
         signal: None,
         stderr_tail: String::new(),
@@ -55,6 +53,7 @@ pub(super) fn spec(id: AttemptId) -> Spec {
             timeout: None,
             params: ParamsFormat::Json,
             result: ResultSource::Stdout,
+            outputs: vec![],
             decks: vec![],
             copy: vec![],
             link: vec![],
@@ -87,10 +86,10 @@ pub(super) fn intended(trial: u64) -> Record {
 
 /// The end of a trial that has its answer.
 pub(super) fn ended(answer: &Answer) -> [Record; 2] {
-    let (id, kind, value) = (answer.id, answer.kind, answer.value);
-    let (reason, wall_s, host) = (answer.reason.clone(), Some(answer.wall_s), answer.host.clone());
-    let verdict = Verdict::Measured { value: value.unwrap() };
-    [Record::Ended { id, kind, value, reason, wall_s, host }, Record::Told { trial: id.trial, verdict }]
+    let (id, finding) = (answer.id, answer.finding.clone());
+    let (wall_s, host) = (Some(answer.wall_s), answer.host.clone());
+    let told = Record::Told { trial: id.trial, finding: finding.clone() };
+    [Record::Ended { id, finding, wall_s, host }, told]
 }
 
 /// A folder with a study in it.

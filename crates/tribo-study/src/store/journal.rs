@@ -12,8 +12,9 @@
 //! left alone.
 
 use super::files::{self, Durable, step};
+use super::format::{self, Format, Unreadable};
 use super::ledger::Ledger;
-use super::record::{Entry, JOURNAL_VERSION};
+use super::record::Entry;
 use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -164,14 +165,7 @@ fn is_full(error: &io::Error) -> bool {
 
 /// Adds the line of a record.
 fn encode(entry: &Entry, lines: &mut Vec<u8>) -> io::Result<()> {
-    let json = serde_json::to_vec(entry)?;
-    // JSON has no infinities: a record with one would be written and then never read again.
-    if serde_json::from_slice::<Entry>(&json).ok().as_ref() != Some(entry) {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("{entry:?} does not survive as JSON"),
-        ));
-    }
+    let json = format::encode(entry).map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))?;
     write!(lines, "{:08x} {} ", crc32c::crc32c(&json), json.len())?;
     lines.extend_from_slice(&json);
     lines.push(b'\n');
@@ -205,9 +199,9 @@ fn replay_from(path: &Path, input: impl Read, length: u64) -> Result<Replay> {
         let offset = scanner.offset();
         let found = scanner.next().map_err(read_error)?;
         let json = match found {
-            Found::Record(json) => json,
-            Found::Nothing(_) if offset == length && ledger.is_some() => break,
-            Found::Nothing(what) => {
+            Place::Record(json) => json,
+            Place::Nothing(_) if offset == length && ledger.is_some() => break,
+            Place::Nothing(what) => {
                 if scanner.any_record_follows().map_err(read_error)? {
                     return Err(corrupt(offset, format!("{what}, and whole records follow")));
                 }
@@ -217,18 +211,17 @@ fn replay_from(path: &Path, input: impl Read, length: u64) -> Result<Replay> {
                 break;
             }
         };
+        let entry =
+            format::decode(json, ledger.as_ref().map(|ledger| ledger.format)).map_err(|why| match why {
+                Unreadable::Newer(found) => {
+                    let (found, known) = (found.to_string(), Format::NEWEST.to_string());
+                    Error::Newer { path: path.to_owned(), found, known }
+                }
+                Unreadable::Damaged(what) => corrupt(offset, what),
+            })?;
         match &mut ledger {
-            None => {
-                check_version(path, json)?;
-                let entry =
-                    serde_json::from_slice(json).map_err(|error| corrupt(offset, error.to_string()))?;
-                ledger = Some(Ledger::begin(&entry).map_err(|what| corrupt(offset, what))?);
-            }
-            Some(ledger) => {
-                let entry =
-                    serde_json::from_slice(json).map_err(|error| corrupt(offset, error.to_string()))?;
-                ledger.apply(&entry).map_err(|what| corrupt(offset, what))?;
-            }
+            None => ledger = Some(Ledger::begin(&entry).map_err(|what| corrupt(offset, what))?),
+            Some(ledger) => ledger.apply(&entry).map_err(|what| corrupt(offset, what))?,
         }
     }
     let whole = scanner.whole;
@@ -236,22 +229,8 @@ fn replay_from(path: &Path, input: impl Read, length: u64) -> Result<Replay> {
     Ok(Replay { ledger, whole, length })
 }
 
-/// The version comes before everything else in the first record: what it means may have changed.
-fn check_version(path: &Path, json: &[u8]) -> Result<()> {
-    #[derive(serde::Deserialize)]
-    struct First {
-        version: u32,
-    }
-    match serde_json::from_slice::<First>(json) {
-        Ok(First { version: found }) if found > JOURNAL_VERSION => {
-            Err(Error::Version { path: path.to_owned(), found, known: JOURNAL_VERSION })
-        }
-        _ => Ok(()),
-    }
-}
-
 /// What stands at a place of the file.
-enum Found<'a> {
+enum Place<'a> {
     /// The JSON of a whole record.
     Record(&'a [u8]),
     /// None, and why.
@@ -299,33 +278,33 @@ impl<R: Read> Scanner<R> {
     }
 
     /// The record at this place, and on to the next.
-    fn next(&mut self) -> io::Result<Found<'_>> {
+    fn next(&mut self) -> io::Result<Place<'_>> {
         // Checksum, length and two spaces.
         self.fill(8 + 1 + 19 + 1)?;
         let (checksum, length, header) = match parse_header(&self.buffer[self.start..]) {
             Ok(header) => header,
-            Err(what) => return Ok(Found::Nothing(what)),
+            Err(what) => return Ok(Place::Nothing(what)),
         };
         // A length that is damaged must not make us read, or keep, more than there is.
         let total = length.saturating_add(header as u64 + 1);
         if total > self.length - self.offset() {
-            return Ok(Found::Nothing("a record is longer than the file"));
+            return Ok(Place::Nothing("a record is longer than the file"));
         }
         let total = total as usize;
         self.fill(total)?;
         let Some(line) = self.buffer.get(self.start..self.start + total) else {
-            return Ok(Found::Nothing("the file became shorter while it was read"));
+            return Ok(Place::Nothing("the file became shorter while it was read"));
         };
         let json = &line[header..total - 1];
         if line[total - 1] != b'\n' {
-            return Ok(Found::Nothing("a record does not end where it should"));
+            return Ok(Place::Nothing("a record does not end where it should"));
         }
         if crc32c::crc32c(json) != checksum {
-            return Ok(Found::Nothing("a checksum does not match"));
+            return Ok(Place::Nothing("a checksum does not match"));
         }
         self.start += total;
         self.whole = self.base + self.start as u64;
-        Ok(Found::Record(&self.buffer[self.start - total + header..self.start - 1]))
+        Ok(Place::Record(&self.buffer[self.start - total + header..self.start - 1]))
     }
 
     /// Looks for a whole record after this place, at every byte: damage may have hit a line's end as well.
@@ -338,7 +317,7 @@ impl<R: Read> Scanner<R> {
                 break;
             }
             self.start += 1;
-            found = matches!(self.next()?, Found::Record(_));
+            found = matches!(self.next()?, Place::Record(_));
         }
         self.whole = whole;
         Ok(found)

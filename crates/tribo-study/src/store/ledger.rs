@@ -4,8 +4,9 @@
 //! see the same. Records that contradict what came before are refused: a journal that passes its checksums and does not
 //! add up was written by something else.
 
-use super::record::{Entry, JOURNAL_VERSION, Record, Verdict};
-use crate::job::Kind;
+use super::format::Format;
+use super::record::{Entry, Record};
+use crate::job::{Finding, Kind};
 use crate::tag::{AttemptId, StudyId, Tag};
 use std::collections::{BTreeMap, BTreeSet};
 use tribo::trial::Trial;
@@ -15,6 +16,8 @@ use tribo::trial::Trial;
 pub struct Ledger {
     /// Its id.
     pub study: StudyId,
+    /// The format of the journal.
+    pub format: Format,
     /// The study file in force.
     pub config: String,
     /// When it was created, ms since 1970.
@@ -59,7 +62,7 @@ pub struct TrialState {
     /// Its attempts, in order.
     pub attempts: Vec<AttemptState>,
     /// Its outcome.
-    pub verdict: Option<Verdict>,
+    pub outcome: Option<Finding>,
     /// When that was told.
     pub told_ms: u64,
 }
@@ -68,6 +71,12 @@ impl TrialState {
     /// Whether a person evaluates it.
     pub fn is_by_hand(&self) -> bool {
         matches!(self.source, Source::Asked { by_hand: true, .. })
+    }
+
+    /// The attempt that decides the outcome: the first that does so by itself, else the last.
+    pub fn deciding(&self) -> Option<&AttemptState> {
+        let settled = |attempt: &&AttemptState| attempt.end.as_ref().is_some_and(End::is_final);
+        self.attempts.iter().find(settled).or(self.attempts.last())
     }
 }
 
@@ -105,12 +114,8 @@ pub struct AttemptState {
 /// The end of an attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct End {
-    /// How.
-    pub kind: Kind,
-    /// The objective, if ok.
-    pub value: Option<f64>,
-    /// Why there is none.
-    pub reason: String,
+    /// What came of it.
+    pub finding: Finding,
     /// Seconds it took, if a job told.
     pub wall_s: Option<f64>,
     /// Where, if known.
@@ -121,17 +126,30 @@ pub struct End {
     pub n: u64,
 }
 
+impl End {
+    /// Whether it decides the trial, whatever other attempts come to.
+    pub fn is_final(&self) -> bool {
+        matches!(self.finding.kind, Kind::Ok | Kind::Infeasible | Kind::Invalid)
+    }
+
+    /// Whether the job was given up: it may answer after all.
+    pub fn is_given_up(&self) -> bool {
+        matches!(self.finding.kind, Kind::Lost | Kind::Infrastructure)
+    }
+}
+
 impl Ledger {
     /// The state after the first record, which must be `Created`. The error says what is wrong.
     pub fn begin(first: &Entry) -> Result<Ledger, String> {
-        let Record::Created { version, study, config, .. } = &first.record else {
+        let Record::Created { format, study, config, .. } = &first.record else {
             return Err("the first record does not create a study".to_owned());
         };
-        if *version > JOURNAL_VERSION || first.n != 0 {
-            return Err(format!("version {version}, record number {}", first.n));
+        if first.n != 0 {
+            return Err(format!("the first record has number {}", first.n));
         }
         Ok(Ledger {
             study: study.clone(),
+            format: *format,
             config: config.clone(),
             created_ms: first.ms,
             last_ms: first.ms,
@@ -165,6 +183,10 @@ impl Ledger {
         let ms = entry.ms;
         match &entry.record {
             Record::Created { .. } => return Err("the study is created twice".to_owned()),
+            Record::Raised { format, .. } if *format <= self.format => {
+                return Err(format!("the format is raised from {} to {format}", self.format));
+            }
+            Record::Raised { format, .. } => self.format = *format,
             Record::Opened { .. } => self.closed = None,
             Record::Configured { config } => self.config.clone_from(config),
             Record::Asked { trial, by_hand } => {
@@ -174,16 +196,16 @@ impl Ledger {
                 self.n_asked += 1;
                 self.events.push(Event::Asked(trial.id.0));
             }
-            Record::Imported { trial, point, value } => {
+            Record::Imported { trial, point, outputs } => {
                 self.insert(*trial, Source::Imported(point.clone()), ms)?;
                 let state = self.trial_mut(*trial)?;
-                (state.verdict, state.told_ms) = (Some(Verdict::Measured { value: *value }), ms);
+                (state.outcome, state.told_ms) = (Some(Finding::measured(outputs.clone())), ms);
                 self.told.push(*trial);
                 self.events.push(Event::Imported(*trial));
             }
             Record::Intended { id, tag } => {
                 let state = self.trial_mut(id.trial)?;
-                if state.verdict.is_some() || id.attempt as usize != state.attempts.len() + 1 {
+                if state.outcome.is_some() || id.attempt as usize != state.attempts.len() + 1 {
                     return Err(format!("attempt {id} is out of turn"));
                 }
                 let attempt = AttemptState {
@@ -200,23 +222,20 @@ impl Ledger {
                 let attempt = self.attempt_mut(*id)?;
                 (attempt.job, attempt.submitted_ms) = (Some(job.clone()), ms);
             }
-            Record::Ended { id, kind, value, reason, wall_s, host } => {
+            Record::Ended { id, finding, wall_s, host } => {
                 let attempt = self.attempt_mut(*id)?;
-                // A job that was given up may answer after all.
-                let given_up = |end: &End| matches!(end.kind, Kind::Lost | Kind::Infrastructure);
-                if attempt.end.as_ref().is_some_and(|end| !given_up(end)) {
+                if attempt.end.as_ref().is_some_and(|end| !end.is_given_up()) {
                     return Err(format!("attempt {id} ends twice"));
                 }
-                let (reason, host) = (reason.clone(), host.clone());
-                attempt.end =
-                    Some(End { kind: *kind, value: *value, reason, wall_s: *wall_s, host, ms, n: entry.n });
+                let (finding, host) = (finding.clone(), host.clone());
+                attempt.end = Some(End { finding, wall_s: *wall_s, host, ms, n: entry.n });
             }
-            Record::Told { trial, verdict } => {
+            Record::Told { trial, finding } => {
                 let state = self.trial_mut(*trial)?;
-                if state.verdict.is_some() {
+                if state.outcome.is_some() {
                     return Err(format!("trial {trial} is told twice"));
                 }
-                (state.verdict, state.told_ms) = (Some(verdict.clone()), ms);
+                (state.outcome, state.told_ms) = (Some(finding.clone()), ms);
                 self.open.remove(trial);
                 self.told.push(*trial);
                 self.events.push(Event::Told(*trial));
@@ -230,7 +249,7 @@ impl Ledger {
         if self.trials.contains_key(&trial) {
             return Err(format!("trial {trial} is asked twice"));
         }
-        let state = TrialState { source, asked_ms: ms, attempts: vec![], verdict: None, told_ms: 0 };
+        let state = TrialState { source, asked_ms: ms, attempts: vec![], outcome: None, told_ms: 0 };
         self.trials.insert(trial, state);
         Ok(())
     }

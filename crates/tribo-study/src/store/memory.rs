@@ -6,8 +6,9 @@
 //!
 //! Not here: the formats on disk, the lease, and the checks on files in the spool.
 
+use super::format::Format;
 use super::ledger::Ledger;
-use super::record::{Entry, JOURNAL_VERSION, Record};
+use super::record::{Entry, Record};
 use super::{Claim, Request, Store};
 use crate::job::{Answer, Spec};
 use crate::tag::{AttemptId, StudyId};
@@ -53,12 +54,7 @@ impl Memory {
         let shared = Shared { epoch: 1, utc_ms, ..Shared::default() };
         let mut store = Memory { epoch: 1, shared: Rc::new(RefCell::new(shared)) };
         let tribo = env!("CARGO_PKG_VERSION").to_owned();
-        store.append(&Record::Created {
-            version: JOURNAL_VERSION,
-            study,
-            config: config.to_owned(),
-            tribo,
-        })?;
+        store.append(&Record::Created { format: Format::NEWEST, study, config: config.to_owned(), tribo })?;
         store.open()
     }
 

@@ -7,6 +7,7 @@ pub mod disk;
 mod files;
 #[cfg(test)]
 mod fixture;
+pub mod format;
 pub mod journal;
 pub mod lease;
 pub mod ledger;
@@ -19,9 +20,11 @@ mod spool;
 pub use disk::{Disk, read};
 pub use requests::request;
 
-use crate::Result;
 use crate::job::{Answer, Spec};
 use crate::tag::AttemptId;
+use crate::{Error, Result};
+use format::Format;
+use ledger::Ledger;
 use record::{Entry, Record};
 use std::path::PathBuf;
 
@@ -80,4 +83,18 @@ pub trait Store {
 
     /// What other commands ask; each request is given once.
     fn requests(&mut self) -> Result<Vec<Request>>;
+}
+
+/// Adds a record to a journal and folds it into the state that the journal stands for. Where the journal's format does not
+/// know such a record, the format is raised first.
+pub fn record(store: &mut dyn Store, ledger: &mut Ledger, record: &Record) -> Result<()> {
+    if format::needed(record) > ledger.format {
+        let raised = Record::Raised { format: Format::NEWEST, tribo: env!("CARGO_PKG_VERSION").to_owned() };
+        fold(ledger, &store.append(&raised)?)?;
+    }
+    fold(ledger, &store.append(record)?)
+}
+
+fn fold(ledger: &mut Ledger, entry: &Entry) -> Result<()> {
+    ledger.apply(entry).map_err(|what| Error::Usage(format!("the journal cannot take this: {what}")))
 }

@@ -80,7 +80,7 @@ impl Spool {
         for name in fresh {
             match read(&self.done.join(&name), private, &self.study, &intended) {
                 Reading::Answer(answer) => {
-                    let key = (answer.id, answer.incarnation, answer.kind);
+                    let key = (answer.id, answer.incarnation, answer.finding.kind);
                     self.given.entry(key).or_default().push(name.clone());
                     self.known.insert(name);
                     answers.push(*answer);
@@ -133,7 +133,7 @@ impl Spool {
 
     /// Moves an answer to `seen`. One that is there already, from before a crash, is no error.
     pub(super) fn settle(&mut self, answer: &Answer) -> Result<()> {
-        let key = (answer.id, answer.incarnation, answer.kind);
+        let key = (answer.id, answer.incarnation, answer.finding.kind);
         let by_rule = || vec![OsString::from(Spec::spool_name(answer.id, answer.incarnation))];
         for name in self.given.remove(&key).unwrap_or_else(by_rule) {
             let path = self.done.join(&name);

@@ -5,9 +5,8 @@ use std::cell::Cell;
 use tribo_study::Error;
 use tribo_study::driver::notice::{Finish, Notice};
 use tribo_study::driver::{Interrupt, Interrupts};
-use tribo_study::job::Kind;
+use tribo_study::job::{Finding, Kind};
 use tribo_study::store::memory::Memory;
-use tribo_study::store::record::Verdict;
 use tribo_study::tag::AttemptId;
 
 fn second(trial: u64) -> AttemptId {
@@ -24,8 +23,10 @@ fn run(world: &mut World, n: usize) -> Vec<Notice> {
 
 fn all_measured(world: &World) {
     let ledger = world.ledger();
-    let bad: Vec<_> =
-        ledger.told().filter(|(_, t)| !matches!(t.verdict, Some(Verdict::Measured { .. }))).collect();
+    let bad: Vec<_> = ledger
+        .told()
+        .filter(|(_, t)| t.outcome.as_ref().is_none_or(|finding| finding.kind != Kind::Ok))
+        .collect();
     assert!(bad.is_empty(), "{bad:?}");
 }
 
@@ -131,8 +132,8 @@ fn fault_20_a_walltime_reported_by_the_scheduler_is_not_retried() {
     let mut world = World::new(4, 2);
     world.cluster.borrow_mut().fates.insert(first(2), Fate::Ended(Kind::Walltime, "TIMEOUT"));
     run(&mut world, 4);
-    let verdict = world.ledger().trial(2).unwrap().verdict.clone().unwrap();
-    assert_eq!(verdict, Verdict::Failed { reason: "walltime: TIMEOUT".to_owned() });
+    let outcome = world.ledger().trial(2).unwrap().outcome.clone().unwrap();
+    assert_eq!(outcome, Finding::failed("walltime: TIMEOUT"));
 }
 
 #[test]
@@ -140,8 +141,8 @@ fn fault_21_a_job_cancelled_by_someone_else_frees_its_slot() {
     let mut world = World::new(4, 2);
     world.cluster.borrow_mut().fates.insert(first(1), Fate::Ended(Kind::Cancelled, "CANCELLED by 1000"));
     run(&mut world, 4);
-    let verdict = world.ledger().trial(1).unwrap().verdict.clone().unwrap();
-    assert_eq!(verdict, Verdict::Failed { reason: "cancelled: CANCELLED by 1000".to_owned() });
+    let outcome = world.ledger().trial(1).unwrap().outcome.clone().unwrap();
+    assert_eq!(outcome, Finding::failed("cancelled: CANCELLED by 1000"));
 }
 
 #[test]
@@ -175,7 +176,7 @@ fn fault_26_an_answer_after_the_retry_began_counts_once() {
     let ledger = world.ledger();
     let attempts = &ledger.trial(1).unwrap().attempts;
     assert_eq!(attempts.len(), 2);
-    assert_eq!(attempts[0].end.as_ref().unwrap().kind, Kind::Ok, "the first answer counts");
+    assert_eq!(attempts[0].end.as_ref().unwrap().finding.kind, Kind::Ok, "the first answer counts");
     assert!(world.cluster.borrow().cancelled.contains(&second(1)), "the other is not needed any more");
 }
 
@@ -262,7 +263,7 @@ fn fault_43_a_vanished_job_is_lost_and_tried_again() {
     all_measured(&world);
     let ledger = world.ledger();
     let attempts = &ledger.trial(1).unwrap().attempts;
-    assert_eq!(attempts[0].end.as_ref().unwrap().kind, Kind::Lost);
+    assert_eq!(attempts[0].end.as_ref().unwrap().finding.kind, Kind::Lost);
     assert_eq!(attempts.len(), 2);
 }
 

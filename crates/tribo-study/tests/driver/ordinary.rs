@@ -5,9 +5,9 @@ use std::cell::Cell;
 use std::time::Duration;
 use tribo_study::driver::notice::{Finish, Notice};
 use tribo_study::driver::{Interrupt, Interrupts};
-use tribo_study::job::Kind;
+use tribo_study::job::{Finding, Kind};
 use tribo_study::store::Request;
-use tribo_study::store::record::{Record, Verdict};
+use tribo_study::store::record::Record;
 
 #[test]
 fn a_study_runs_to_its_budget_with_all_workers_busy() {
@@ -98,7 +98,12 @@ fn cancelling_everything_leaves_trials_to_be_tried_again() {
     assert_eq!(world.ledger().open().len(), 3);
     assert_eq!(world.drive().0.unwrap(), Finish::Evaluations);
     world.check(12);
-    assert!(world.ledger().told().all(|(_, trial)| matches!(trial.verdict, Some(Verdict::Measured { .. }))));
+    assert!(
+        world
+            .ledger()
+            .told()
+            .all(|(_, trial)| trial.outcome.as_ref().is_some_and(|finding| finding.kind == Kind::Ok))
+    );
 }
 
 #[test]
@@ -117,8 +122,8 @@ fn a_trial_cancelled_on_request_is_told_as_failed() {
     assert_eq!(world.drive().0.unwrap(), Finish::Evaluations);
     world.check(6);
     let ledger = world.ledger();
-    let verdict = ledger.trial(1).unwrap().verdict.clone().unwrap();
-    assert_eq!(verdict, Verdict::Failed { reason: "cancelled: on request".to_owned() });
+    let outcome = ledger.trial(1).unwrap().outcome.clone().unwrap();
+    assert_eq!(outcome, Finding::failed("cancelled: on request"));
     assert!(world.cluster.borrow().cancelled.contains(&first(1)));
 }
 
@@ -156,11 +161,11 @@ fn invalid_and_infeasible_answers_are_told_apart() {
     world.drive().0.unwrap();
     world.check(6);
     let ledger = world.ledger();
-    let verdict = |trial| ledger.trial(trial).unwrap().verdict.clone().unwrap();
-    assert!(matches!(verdict(0), Verdict::Invalid { .. }));
-    assert_eq!(verdict(1), Verdict::Infeasible);
-    assert!(matches!(verdict(2), Verdict::Failed { reason } if reason.starts_with("failed: ")));
-    assert!(matches!(verdict(3), Verdict::Failed { reason } if reason.starts_with("timeout: ")));
+    let outcome = |trial| ledger.trial(trial).unwrap().outcome.clone().unwrap();
+    assert_eq!(outcome(0).kind, Kind::Invalid);
+    assert_eq!(outcome(1), Finding::infeasible());
+    assert!(outcome(2).kind == Kind::Failed && outcome(2).reason.starts_with("failed: "));
+    assert!(outcome(3).kind == Kind::Failed && outcome(3).reason.starts_with("timeout: "));
 }
 
 /// A study of three trials whose first job was given up, and is in the queue when the others are done.

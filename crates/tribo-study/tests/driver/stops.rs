@@ -3,9 +3,9 @@
 use crate::world::{Fate, Then, World, first};
 use tribo_study::driver::Uninterrupted;
 use tribo_study::driver::notice::{Finish, Notice};
-use tribo_study::job::Kind;
+use tribo_study::job::{Finding, Kind};
 use tribo_study::store::ledger::End;
-use tribo_study::store::record::{Record, Verdict};
+use tribo_study::store::record::Record;
 use tribo_study::tag::AttemptId;
 
 const PREEMPTED: Then = Then::Ended(Kind::Infrastructure, "PREEMPTED");
@@ -37,8 +37,9 @@ fn ends(world: &World, trial: u64) -> Vec<End> {
 }
 
 fn measured(world: &World) -> usize {
-    let measured = |verdict: &Option<Verdict>| matches!(verdict, Some(Verdict::Measured { .. }));
-    world.ledger().told().filter(|(_, trial)| measured(&trial.verdict)).count()
+    let measured =
+        |outcome: &Option<Finding>| outcome.as_ref().is_some_and(|finding| finding.kind == Kind::Ok);
+    world.ledger().told().filter(|(_, trial)| measured(&trial.outcome)).count()
 }
 
 #[test]
@@ -46,8 +47,8 @@ fn a_preempted_job_is_tried_again_soon_and_counts_against_nobody() {
     let (world, notices) = run(6, 2, &[(first(1), PREEMPTED)]);
     assert_eq!(measured(&world), 6);
     let [stopped, again] = ends(&world, 1).try_into().unwrap();
-    assert_eq!((stopped.kind, stopped.reason.as_str()), (Kind::Infrastructure, "PREEMPTED"));
-    assert_eq!((again.kind, stopped.wall_s), (Kind::Ok, Some(100.0)));
+    assert_eq!((stopped.finding.kind, stopped.finding.reason.as_str()), (Kind::Infrastructure, "PREEMPTED"));
+    assert_eq!((again.finding.kind, stopped.wall_s), (Kind::Ok, Some(100.0)));
     // Told to stop at 100 s, shown as running for 30 s, then seen to be preempted.
     let waited = stopped.ms as f64 / 1e3 - 130.0;
     assert!((0.0..=15.0).contains(&waited), "{waited} s after the scheduler knew");
@@ -70,8 +71,8 @@ fn a_trial_has_35_attempts_whoever_stops_them() {
     let stops: Vec<_> = (1..=40).map(|attempt| (AttemptId { trial: 0, attempt }, PREEMPTED)).collect();
     let (world, _) = run(3, 1, &stops);
     assert_eq!((measured(&world), ends(&world, 0).len()), (2, 35));
-    let verdict = world.ledger().trial(0).unwrap().verdict.clone().unwrap();
-    assert_eq!(verdict, Verdict::Failed { reason: "infrastructure: PREEMPTED".to_owned() });
+    let outcome = world.ledger().trial(0).unwrap().outcome.clone().unwrap();
+    assert_eq!(outcome, Finding::failed("infrastructure: PREEMPTED"));
 }
 
 #[test]
@@ -101,8 +102,8 @@ fn a_requeued_job_that_may_not_run_is_cancelled_and_tried_again() {
     let (world, _) = run(6, 2, &[(first(1), Then::Held)]);
     assert_eq!(measured(&world), 6);
     let [held, again] = ends(&world, 1).try_into().unwrap();
-    assert_eq!((held.kind, again.kind), (Kind::Infrastructure, Kind::Ok));
-    assert!(held.reason.contains("held"), "{}", held.reason);
+    assert_eq!((held.finding.kind, again.finding.kind), (Kind::Infrastructure, Kind::Ok));
+    assert!(held.finding.reason.contains("held"), "{}", held.finding.reason);
     assert!(world.cluster.borrow().cancelled.contains(&first(1)));
     assert_eq!(world.cluster.borrow().active(), 0);
 }
@@ -111,8 +112,8 @@ fn a_requeued_job_that_may_not_run_is_cancelled_and_tried_again() {
 fn a_job_cancelled_by_a_person_is_told_so_and_not_tried_again() {
     let (world, _) = run(6, 2, &[(first(1), BY_PERSON)]);
     assert_eq!((measured(&world), ends(&world, 1).len()), (5, 1));
-    let verdict = world.ledger().trial(1).unwrap().verdict.clone().unwrap();
-    assert_eq!(verdict, Verdict::Failed { reason: "cancelled: CANCELLED by 1000".to_owned() });
+    let outcome = world.ledger().trial(1).unwrap().outcome.clone().unwrap();
+    assert_eq!(outcome, Finding::failed("cancelled: CANCELLED by 1000"));
 }
 
 #[test]
@@ -125,8 +126,9 @@ fn jobs_that_a_person_cancels_one_by_one_do_not_stop_the_study() {
 #[test]
 fn a_stop_that_the_scheduler_has_no_part_in_is_somebody_s() {
     let (world, _) = run(6, 2, &[(first(1), Then::Ended(Kind::Ok, "COMPLETED"))]);
-    let verdict = world.ledger().trial(1).unwrap().verdict.clone().unwrap();
-    let Verdict::Failed { reason } = verdict else { panic!("{verdict:?}") };
+    let outcome = world.ledger().trial(1).unwrap().outcome.clone().unwrap();
+    assert_eq!(outcome.kind, Kind::Failed);
+    let reason = outcome.reason;
     assert!(reason.starts_with("cancelled: ") && reason.contains("SIGTERM"), "{reason}");
 }
 
@@ -135,7 +137,7 @@ fn a_stop_that_nobody_remembers_is_a_lost_job() {
     let (world, _) = run(6, 2, &[(first(1), Then::Forgotten)]);
     assert_eq!(measured(&world), 6);
     let [lost, again] = ends(&world, 1).try_into().unwrap();
-    assert_eq!((lost.kind, again.kind), (Kind::Lost, Kind::Ok));
+    assert_eq!((lost.finding.kind, again.finding.kind), (Kind::Lost, Kind::Ok));
     // Lost jobs have their budget, and no row of them stops the study.
     let attempts = |trial| (1..=9).map(move |attempt| (AttemptId { trial, attempt }, Then::Forgotten));
     let (world, _) = run(10, 1, &(0..8).flat_map(attempts).collect::<Vec<_>>());
@@ -145,8 +147,8 @@ fn a_stop_that_nobody_remembers_is_a_lost_job() {
 #[test]
 fn a_time_limit_that_the_job_did_not_see_coming_is_one() {
     let (world, _) = run(4, 2, &[(first(1), Then::Ended(Kind::Walltime, "TIMEOUT"))]);
-    let verdict = world.ledger().trial(1).unwrap().verdict.clone().unwrap();
-    assert_eq!(verdict, Verdict::Failed { reason: "walltime: TIMEOUT".to_owned() });
+    let outcome = world.ledger().trial(1).unwrap().outcome.clone().unwrap();
+    assert_eq!(outcome, Finding::failed("walltime: TIMEOUT"));
 }
 
 #[test]
@@ -162,7 +164,7 @@ fn a_driver_killed_anywhere_comes_to_the_same_conclusion() {
             // Killed before it was submitted, an attempt never ran, and the next has another fate.
             let ran = |attempt| world.cluster.borrow().runs.contains_key(&AttemptId { trial, attempt });
             let ends = ends(&world, trial).into_iter().zip(1..).filter(|(_, attempt)| ran(*attempt));
-            let kinds: Vec<Kind> = ends.map(|(end, _)| end.kind).collect();
+            let kinds: Vec<Kind> = ends.map(|(end, _)| end.finding.kind).collect();
             let expected = if ran(1) { expected } else { &vec![Kind::Ok] };
             assert_eq!(&kinds, expected, "trial {trial}, killed at operation {kill}");
         }
@@ -189,7 +191,7 @@ fn jobs_of_an_earlier_version_are_understood() {
     assert_eq!(world.drive().0.unwrap(), Finish::Evaluations);
     world.check(8);
     assert_eq!((measured(&world), ends(&world, 0).len(), ends(&world, 1).len()), (7, 2, 1));
-    assert_eq!(ends(&world, 2)[0].reason, "CANCELLED by 1000");
+    assert_eq!(ends(&world, 2)[0].finding.reason, "CANCELLED by 1000");
 }
 
 #[test]
@@ -197,7 +199,8 @@ fn a_journal_never_holds_a_stop() {
     let (world, _) =
         run(8, 2, &[(first(0), PREEMPTED), (first(1), Then::Requeued), (first(2), Then::Forgotten)]);
     for entry in world.memory.journal() {
-        let stopped = matches!(entry.record, Record::Ended { kind: Kind::Stopped, .. });
+        let stopped =
+            matches!(entry.record, Record::Ended { finding: Finding { kind: Kind::Stopped, .. }, .. });
         assert!(!stopped, "an older program could not read {entry:?}");
     }
 }
@@ -227,7 +230,7 @@ fn without_a_scheduler_only_a_person_stops_a_job() {
     world.cluster.borrow_mut().detachable = false;
     assert_eq!(world.drive().0.unwrap(), Finish::Evaluations);
     let end = &ends(&world, 1)[0];
-    assert_eq!((end.kind, end.ms), (Kind::Cancelled, 100_000), "told at once");
+    assert_eq!((end.finding.kind, end.ms), (Kind::Cancelled, 100_000), "told at once");
 }
 
 #[test]

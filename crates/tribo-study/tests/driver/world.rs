@@ -16,7 +16,8 @@ use tribo_study::config::{
 use tribo_study::driver::clock::Clock;
 use tribo_study::driver::notice::{Finish, Notice, Observer};
 use tribo_study::driver::{Driver, Interrupt, Interrupts, Parts};
-use tribo_study::job::{Answer, JOB_VERSION, Kind, Spec};
+use tribo_study::job::{Answer, Finding, JOB_VERSION, Kind, Spec};
+use tribo_study::outputs::{Goal, Output, VALUE};
 use tribo_study::runner::{
     Attempt, Ending, JobRef, Left, Patience, Runner, Sighting, State, Submission, Unreachable,
 };
@@ -150,17 +151,17 @@ impl Cluster {
     fn answer(&self, job: &Job, kind: Kind) -> Answer {
         let (spec, params) = self.memory().prepared(job.id).expect("prepared before it ran");
         let params: BTreeMap<String, f64> = serde_json::from_slice(&params).expect("numbers by name");
-        let value = (kind == Kind::Ok).then(|| params.values().map(|x| x * x).sum());
+        let finding = match kind {
+            Kind::Ok => Finding::answered(VALUE, params.values().map(|x| x * x).sum()),
+            kind => Finding::none(kind, format!("made to be {}", kind.name())),
+        };
         Answer {
             version: JOB_VERSION,
             id: job.id,
             tag: job.tag.clone(),
             incarnation: job.incarnation,
             params_digest: spec.params_digest,
-            kind,
-            value,
-            reason: if kind == Kind::Ok { String::new() } else { format!("made to be {}", kind.name()) },
-            extra: BTreeMap::new(),
+            finding,
             exit_code: None,
             signal: None,
             stderr_tail: String::new(),
@@ -235,7 +236,8 @@ impl Cluster {
                     false => (Kind::Stopped, "the job was told to stop by SIGTERM"),
                 };
                 let reason = format!("{reason} (after 100.0 s)");
-                self.memory().push_answer(Answer { reason, ..self.answer(job, kind) });
+                self.memory()
+                    .push_answer(Answer { finding: Finding::none(kind, reason), ..self.answer(job, kind) });
                 (self.jobs[index].ends, self.jobs[index].fate) =
                     (now + self.kill_wait, Some(Fate::Closing(then)));
                 return;
@@ -464,6 +466,7 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
             timeout: None,
             params: ParamsFormat::Json,
             result: ResultSource::Stdout,
+            outputs: vec![],
             decks: vec![],
             copy: vec![],
             link: vec![],
@@ -478,6 +481,7 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
     let space = Space::new(vec![Parameter::float("x", -1.0, 2.0), Parameter::float("y", -3.0, 1.0)]);
     let config = Config {
         name: "world".to_owned(),
+        outputs: vec![Output { name: VALUE.to_owned(), goal: Goal::Minimize }],
         direction: Direction::Minimize,
         seed: 7,
         space: space.expect("a good space"),
@@ -565,7 +569,9 @@ impl World {
                     let again = study.history().get(asked[0].id).expect("asked").0;
                     assert_eq!(again, &trial, "trial {} differs from an uninterrupted replay", trial.id);
                 }
-                Record::Told { trial, verdict } => replay::tell(&mut study, trial, &verdict).expect("told"),
+                Record::Told { trial, finding } => {
+                    replay::tell(&mut study, self.config.objective(), trial, &finding).expect("told");
+                }
                 _ => {}
             }
         }

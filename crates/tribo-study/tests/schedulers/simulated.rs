@@ -9,6 +9,7 @@ use tribo::problems::by_name;
 use tribo::space::{Parameter, Space};
 use tribo_study::config;
 use tribo_study::job::{Answer, Kind};
+use tribo_study::outputs::VALUE;
 use tribo_study::runner::simulated::{Simulated, VirtualTime};
 use tribo_study::runner::{Runner, Submission};
 
@@ -19,6 +20,7 @@ fn branin() -> (Simulated, VirtualTime, Answers) {
     let parameters = vec![Parameter::float("x", -5.0, 10.0), Parameter::float("a", 0.0, 15.0)];
     let config = config::Simulated {
         problem: "branin".into(),
+        objective: VALUE.to_owned(),
         duration: (Duration::from_secs(30), Duration::from_secs(900)),
     };
     let (time, answers) = (VirtualTime::default(), Answers::default());
@@ -75,9 +77,9 @@ fn values_are_the_problems_at_the_parameters_in_the_order_of_the_space() {
     time.set(900.0);
     runner.poll(&[]).unwrap();
     let answer = answers.borrow()[0].clone();
-    assert_eq!(answer.value, Some(by_name("branin", 2).unwrap().evaluate(&[3.1, 2.275])));
+    assert_eq!(answer.finding.value(VALUE), Some(by_name("branin", 2).unwrap().evaluate(&[3.1, 2.275])));
     assert_eq!(
-        (answer.kind, answer.id.trial, answer.started.as_str()),
+        (answer.finding.kind, answer.id.trial, answer.started.as_str()),
         (Kind::Ok, 3, "1970-01-01T00:00:00.000Z")
     );
     // The digest is what `sha256sum params.json` prints.
@@ -95,7 +97,11 @@ fn parameters_that_do_not_fit_are_an_answer_too() {
     runner.poll(&[]).unwrap();
     let answers = answers.borrow();
     assert_eq!(answers.len(), bad.len());
-    assert!(answers.iter().all(|answer| answer.kind == Kind::Unstarted && !answer.reason.is_empty()));
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.finding.kind == Kind::Unstarted && !answer.finding.reason.is_empty())
+    );
 }
 
 #[test]
@@ -112,7 +118,7 @@ fn the_schedule_depends_on_the_seed_only_and_jobs_begin_anew_after_a_restart() {
         }
         runner.wait(1000.0);
         let answer = answers.borrow()[0].clone();
-        (time.get(), answer.wall_s, answer.value)
+        (time.get(), answer.wall_s, answer.finding.value(VALUE))
     };
     assert_eq!(run(false), run(true));
 }
@@ -133,7 +139,11 @@ fn what_was_cancelled_never_answers() {
 fn unknown_problems_and_wrong_dimensions_are_errors() {
     let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)]).unwrap();
     for problem in ["nosuch", "branin"] {
-        let config = config::Simulated { problem: problem.into(), duration: Default::default() };
+        let config = config::Simulated {
+            problem: problem.into(),
+            objective: VALUE.into(),
+            duration: Default::default(),
+        };
         let time = VirtualTime::default();
         assert!(Simulated::new(&config, &space, 0, time, Box::new(|_| {})).is_err(), "{problem}");
     }

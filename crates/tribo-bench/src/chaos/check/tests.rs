@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::chaos::study::Bed;
-use std::collections::BTreeMap;
 use tribo_study::job::{Answer, JOB_VERSION};
-use tribo_study::store::record::{Entry, JOURNAL_VERSION};
+use tribo_study::outputs::Outputs;
+use tribo_study::store::format::Format;
+use tribo_study::store::record::Entry;
 use tribo_study::tag::{StudyId, Tag};
 
 /// A study of six trials, two of them under way at any time; trial 2 fails.
@@ -13,7 +14,7 @@ fn faultless(strategy: &str) -> (Config, Evidence) {
     let study_id = StudyId::from_bits(5);
     let mut study = replay::fresh(&config).unwrap();
     let created = Record::Created {
-        version: JOURNAL_VERSION,
+        format: Format::NEWEST,
         study: study_id.clone(),
         config: String::new(),
         tribo: String::new(),
@@ -31,31 +32,26 @@ fn faultless(strategy: &str) -> (Config, Evidence) {
         let Some(trial) = turn.checked_sub(1) else { continue };
         let id = AttemptId { trial, attempt: 1 };
         let point = point::to_json(&config.space, &study.point(TrialId(trial)).unwrap());
-        let (kind, value) = if trial == 2 { (Kind::Failed, None) } else { (Kind::Ok, objective(&point)) };
-        answers.push(answer(&study_id, id, kind, value));
-        let (reason, host) = (String::new(), String::new());
-        records.push(Record::Ended { id, kind, value, reason, wall_s: None, host });
-        let verdict = match value {
-            Some(value) => Verdict::Measured { value },
-            None => Verdict::Failed { reason: "failed".to_owned() },
+        let finding = match objective(&point).filter(|_| trial != 2) {
+            Some(value) => Finding::answered(VALUE, value),
+            None => Finding::failed("failed"),
         };
-        replay::tell(&mut study, trial, &verdict).unwrap();
-        records.push(Record::Told { trial, verdict });
+        answers.push(answer(&study_id, id, finding.clone()));
+        records.push(Record::ended(id, finding.clone()));
+        replay::tell(&mut study, VALUE, trial, &finding).unwrap();
+        records.push(Record::Told { trial, finding });
     }
     (config, Evidence { entries: numbered(records), answers, executions })
 }
 
-fn answer(study: &StudyId, id: AttemptId, kind: Kind, value: Option<f64>) -> Answer {
+fn answer(study: &StudyId, id: AttemptId, finding: Finding) -> Answer {
     Answer {
         version: JOB_VERSION,
         id,
         tag: Tag::new(study, id).unwrap(),
         incarnation: 0,
         params_digest: String::new(),
-        kind,
-        value,
-        reason: String::new(),
-        extra: BTreeMap::new(),
+        finding,
         exit_code: None,
         signal: None,
         stderr_tail: String::new(),
@@ -100,7 +96,7 @@ fn a_faultless_study_passes() {
 fn a_result_that_is_not_told_is_lost() {
     let (tally, complaints) = after(|records| {
         let place = told(records, 5);
-        records[place] = Record::Told { trial: 5, verdict: Verdict::Failed { reason: "gone".to_owned() } };
+        records[place] = Record::Told { trial: 5, finding: Finding::failed("gone") };
     });
     assert_eq!((tally.lost, complaints.len()), (1, 1), "{complaints:?}");
     let (tally, _) = after(|records| {
@@ -138,17 +134,21 @@ fn a_proposal_off_by_one_bit_is_found() {
     assert_eq!((tally.differing, complaints.len()), (1, 1), "{complaints:?}");
 }
 
+fn one_more(finding: &Finding) -> Outputs {
+    Outputs::one(VALUE, finding.value(VALUE).unwrap() + 1.0)
+}
+
 #[test]
 fn a_value_of_another_trial_is_found() {
     let (config, mut evidence) = faultless("random");
     // Consistently wrong everywhere: only the simulator knows better.
     for entry in &mut evidence.entries {
-        if let Record::Told { trial: 5, verdict: Verdict::Measured { value } } = &mut entry.record {
-            *value += 1.0;
+        if let Record::Told { trial: 5, finding } = &mut entry.record {
+            finding.outputs = one_more(finding);
         }
     }
     for answer in evidence.answers.iter_mut().filter(|answer| answer.id.trial == 5) {
-        answer.value = answer.value.map(|value| value + 1.0);
+        answer.finding.outputs = one_more(&answer.finding);
     }
     let (_, complaints) = check(&config, &evidence);
     assert!(complaints.len() == 1 && complaints[0].starts_with("wrong value: trial 5"), "{complaints:?}");

@@ -3,12 +3,13 @@
 //!
 //! What is not here: what several values mean together (low below high, a pattern without a group). The reader checks that.
 
+mod result;
 mod run;
 mod strategy;
 mod top;
 
 pub(super) use strategy::STRATEGY;
-pub(super) use top::{PARAMETER, ROOT};
+pub(super) use top::{OUTPUT, PARAMETER, ROOT};
 
 /// A table of the file.
 pub(super) struct Section {
@@ -180,7 +181,7 @@ impl Section {
     pub(super) fn header(&self) -> String {
         match self.path {
             "" => "the top of the file".to_owned(),
-            "parameter" | "run.deck" => format!("[[{}]]", self.path),
+            "parameter" | "output" | "run.deck" => format!("[[{}]]", self.path),
             path => format!("[{path}]"),
         }
     }

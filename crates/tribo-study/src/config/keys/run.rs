@@ -1,5 +1,6 @@
 //! The keys of `[run]` and the sections inside it.
 
+use super::result::RESULT;
 use super::{Section, Type, key, section, table};
 
 const TEXTS: Type = Type::List { of: &Type::Word, least: 0, most: usize::MAX };
@@ -7,8 +8,6 @@ const LINES: Type = Type::List { of: &Type::Text, least: 0, most: usize::MAX };
 /// Attempts after the first: a job name has room for 35 attempts.
 const RETRY: Type = Type::Integer { low: 0, high: 34 };
 const EXIT_CODE: Type = Type::Integer { low: 1, high: 255 };
-const OCCURRENCE: Type =
-    Type::Either(&[Type::Choice(&["only", "first", "last"]), Type::Integer { low: 1, high: 1_000_000_000 }]);
 const POLL: &str = "Time between two looks at the queue, at least.";
 const SETUP: &str = "Shell lines before the job, such as `module load`.";
 
@@ -108,53 +107,6 @@ static RETRIES: Section = table(
         key("failed", RETRY, "1", "The command failed.").or("0"),
         key("timeout", RETRY, "1", "It ran into a time limit.").or("0"),
         key("memory", RETRY, "1", "It ran out of memory.").or("0"),
-    ],
-);
-
-static RESULT: Section = table(
-    "run.result",
-    "Where the answer is, where a word is not enough.",
-    &[
-        key(
-            "from",
-            Type::Choice(&["json", "dakota", "stdout", "regex", "csv"]),
-            "\"regex\"",
-            "What it is found in.",
-        )
-        .required(),
-        key("file", Type::File, "\"run.log\"", "The file, in the working directory; needed for `csv`.")
-            .or_prose("`result.json`, `results.out`; standard output for `regex`")
-            .when(&[("from", &["json", "dakota", "regex", "csv"])]),
-        key("key", Type::Text, "\"drag\"", "The member of the JSON object that is the objective.")
-            .or("\"objective\"")
-            .when(&[("from", &["json"])]),
-        key(
-            "pattern",
-            Type::Text,
-            "'drag = (\\S+)'",
-            "A regular expression whose first group is the number.",
-        )
-        .required()
-        .when(&[("from", &["regex"])]),
-        key(
-            "occurrence",
-            OCCURRENCE,
-            "\"last\"",
-            "Which match counts: the only one, the first, the last, or the n-th.",
-        )
-        .or("\"only\"")
-        .when(&[("from", &["regex"])]),
-        key("column", Type::Text, "\"drag\"", "The name of the column in the first line.")
-            .required()
-            .when(&[("from", &["csv"])]),
-        key(
-            "row",
-            OCCURRENCE,
-            "\"last\"",
-            "Which row counts: the only one, the first, the last, or the n-th.",
-        )
-        .or("\"only\"")
-        .when(&[("from", &["csv"])]),
     ],
 );
 

@@ -1,5 +1,6 @@
-//! The keys at the top of the file, `[[parameter]]` and `[budget]`.
+//! The keys at the top of the file, `[[output]]`, `[[parameter]]` and `[budget]`.
 
+use super::result::OUTPUT_RESULT;
 use super::run::RUN;
 use super::strategy::STRATEGY;
 use super::{Range, Section, Type, key, section, table};
@@ -27,9 +28,9 @@ pub(in crate::config) static ROOT: Section = table(
             "direction",
             Type::Choice(&["minimize", "maximize"]),
             "\"minimize\"",
-            "Whether smaller or larger values are better.",
-        )
-        .required(),
+            "Whether smaller or larger values are better: the short form for one output called `value`, needed unless there is \
+             an `[[output]]`.",
+        ),
         key(
             "seed",
             Type::Integer { low: 0, high: i64::MAX },
@@ -37,6 +38,7 @@ pub(in crate::config) static ROOT: Section = table(
             "Decides every random draw: the same seed and the same results give the same points.",
         )
         .or("0"),
+        section("output", Type::Tables(&OUTPUT, 1), "The numbers an evaluation gives, one section each."),
         section("parameter", Type::Tables(&PARAMETER, 1), "The inputs, one section each.").required(),
         section("strategy", Type::Table(&STRATEGY), "How points are chosen."),
         section("budget", Type::Table(&BUDGET), "When the study is over; needed with `[run]`."),
@@ -45,6 +47,26 @@ pub(in crate::config) static ROOT: Section = table(
             Type::Table(&RUN),
             "How a point is evaluated, and where; not needed if the study is driven by `tribo \
              ask` and `tribo tell`.",
+        ),
+    ],
+);
+
+pub(in crate::config) static OUTPUT: Section = table(
+    "output",
+    "A number that an evaluation gives. One section for each; exactly one has the goal to be minimized or maximized.",
+    &[
+        key("name", Type::Text, "\"mass\"", "What it is called in answers and tables.").required(),
+        key(
+            "goal",
+            Type::Choice(&["minimize", "maximize", "record"]),
+            "\"minimize\"",
+            "Whether it is optimised, or only written down; an evaluation without it counts then all the same.",
+        )
+        .required(),
+        section(
+            "result",
+            Type::Table(&OUTPUT_RESULT),
+            "Where it is found, if not where `result` of `[run]` says, under its name.",
         ),
     ],
 );

@@ -1,6 +1,8 @@
 //! From text to [`Config`]. First the checks that follow from the list of keys, then the values, then what they mean
 //! together; whatever is wrong is reported at the key or value concerned.
 
+mod output;
+mod result;
 mod run;
 mod space;
 mod strategy;
@@ -15,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::layout::Layout;
 use std::path::Path;
 use toml::de::DeTable;
-use tribo::space::Direction;
 use tribo::strategy::{Strategy, looks_at_budget};
 
 impl Config {
@@ -69,26 +70,23 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
         return Err(view.complaint("study_version", message));
     }
     check(file)?;
-    let direction = match view.text("direction").as_deref() {
-        Some("maximize") => Direction::Maximize,
-        _ => Direction::Minimize,
-    };
+    let (outputs, direction) = output::read(&view)?;
     let seed = view.integer("seed").unwrap_or(0);
     let space = space::read(&view)?;
     let budget = budget(&view);
     let strategy_view = view.inside("strategy", &STRATEGY);
     let strategy = strategy::read(&strategy_view, &space)?;
-    let run = run::read(&view, &space)?;
+    let run = run::read(&view, &space, &outputs)?;
     // Whoever asks by hand knows when to stop; a driver has to be told.
     if run.is_some() && view.given("budget").is_none() {
         return Err(view.missing("budget"));
     }
     let decisive =
         budget.evaluations.filter(|_| matches!(strategy, Strategy::Auto(_)) && looks_at_budget(&space));
-    let identity = Identity::new(&view, &strategy, decisive).to_text();
+    let identity = Identity::new(&view, &outputs, &strategy, decisive).to_text();
     let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = view.text("name").or_else(stem).unwrap_or_else(|| "study".to_owned());
-    Ok(Config { name, direction, seed, space, strategy, budget, run, identity })
+    Ok(Config { name, outputs, direction, seed, space, strategy, budget, run, identity })
 }
 
 fn budget(file: &View<'_>) -> Budget {

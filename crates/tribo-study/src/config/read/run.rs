@@ -1,14 +1,11 @@
 //! `[run]`: how a point is evaluated, and where.
 
-use super::section_of;
+use super::{result, section_of};
 use crate::config::place::Complaint;
 use crate::config::view::View;
-use crate::config::{
-    Command, Deck, Evaluation, Keep, Occurrence, On, ParamsFormat, Pbs, ResultSource, Retries, Run,
-    Simulated, Slurm,
-};
+use crate::config::{Command, Deck, Evaluation, Keep, On, ParamsFormat, Pbs, Retries, Run, Simulated, Slurm};
+use crate::outputs::{Goal, Output};
 use crate::tag::Tag;
-use regex_lite::Regex;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,13 +14,13 @@ use tribo::space::{Kind, Space};
 type Read<T> = Result<T, Complaint>;
 
 /// The section; None if the file has none.
-pub(super) fn read(file: &View<'_>, space: &Space) -> Read<Option<Run>> {
+pub(super) fn read(file: &View<'_>, space: &Space, outputs: &[Output]) -> Read<Option<Run>> {
     if file.given("run").is_none() {
         return Ok(None);
     }
     let view = inside(file, "run");
     // All of them, so that the section of another runner is checked too.
-    let (slurm, pbs, simulated) = (slurm(&view), pbs(&view), simulated(&view)?);
+    let (slurm, pbs, simulated) = (slurm(&view), pbs(&view), simulated(&view, outputs)?);
     let on = match view.text("on").as_deref() {
         Some("slurm") => On::Slurm(slurm),
         Some("pbs") => On::Pbs(pbs),
@@ -35,7 +32,7 @@ pub(super) fn read(file: &View<'_>, space: &Space) -> Read<Option<Run>> {
         Some("none") => Keep::None,
         _ => Keep::All,
     };
-    let evaluation = evaluation(&view, matches!(on, On::Simulated(_)))?;
+    let evaluation = evaluation(file, &view, matches!(on, On::Simulated(_)), outputs)?;
     let workers = view.integer("workers").unwrap_or(1);
     Ok(Some(Run { on, workers, evaluation, retries: retries(&view)?, keep }))
 }
@@ -74,7 +71,7 @@ fn pbs(run: &View<'_>) -> Pbs {
 }
 
 /// The test problem; None if the section is not there.
-fn simulated(run: &View<'_>) -> Read<Option<Simulated>> {
+fn simulated(run: &View<'_>, outputs: &[Output]) -> Read<Option<Simulated>> {
     let view = inside(run, "simulated");
     let Some(problem) = view.text("problem") else { return Ok(None) };
     let both = || view.duration("duration").map(|duration| vec![duration; 2]);
@@ -86,7 +83,9 @@ fn simulated(run: &View<'_>) -> Read<Option<Simulated>> {
         let message = "`duration` has the longer time first; write the shortest, then the longest";
         return Err(view.complaint("duration", message));
     }
-    Ok(Some(Simulated { problem, duration }))
+    let objective = outputs.iter().find(|output| output.goal != Goal::Record);
+    let objective = objective.map(|output| output.name.clone()).unwrap_or_default();
+    Ok(Some(Simulated { problem, objective, duration }))
 }
 
 /// The test problem, if it is there and fits the space.
@@ -112,7 +111,7 @@ fn fits(run: &View<'_>, simulated: Option<Simulated>, space: &Space) -> Read<Sim
     }
 }
 
-fn evaluation(run: &View<'_>, simulated: bool) -> Read<Evaluation> {
+fn evaluation(file: &View<'_>, run: &View<'_>, simulated: bool, outputs: &[Output]) -> Read<Evaluation> {
     let command = match (run.text("command"), run.texts("command")) {
         (Some(line), _) => Command::Shell(line),
         (None, Some(words)) => Command::Argv(words),
@@ -131,11 +130,13 @@ fn evaluation(run: &View<'_>, simulated: bool) -> Read<Evaluation> {
         Some("aprepro") => ParamsFormat::Aprepro,
         _ => ParamsFormat::Json,
     };
+    let (result, outputs) = result::read(file, run, params, outputs)?;
     let evaluation = Evaluation {
         command,
         timeout: run.duration("timeout"),
         params,
-        result: result(run, params)?,
+        result,
+        outputs,
         decks: decks(run)?,
         copy: paths(run, "copy"),
         link: paths(run, "link"),
@@ -157,50 +158,6 @@ fn evaluation(run: &View<'_>, simulated: bool) -> Read<Evaluation> {
 
 fn paths(view: &View<'_>, key: &str) -> Vec<PathBuf> {
     view.texts(key).unwrap_or_default().into_iter().map(PathBuf::from).collect()
-}
-
-fn result(run: &View<'_>, params: ParamsFormat) -> Read<ResultSource> {
-    let view = inside(run, "result");
-    let usual = if params == ParamsFormat::Json { "json" } else { "dakota" };
-    let from = run.text("result").or_else(|| view.text("from")).unwrap_or_else(|| usual.to_owned());
-    let file = view.text("file");
-    let need = |key: &str| view.text(key).ok_or_else(|| view.missing(key));
-    Ok(match from.as_str() {
-        "dakota" => ResultSource::Dakota { file: file.unwrap_or_else(|| "results.out".to_owned()) },
-        "stdout" => ResultSource::Stdout,
-        "regex" => {
-            let pattern = need("pattern")?;
-            check_pattern(&view, &pattern)?;
-            ResultSource::Regex { file, pattern, occurrence: occurrence(&view, "occurrence") }
-        }
-        "csv" => ResultSource::Csv {
-            file: file.ok_or_else(|| view.missing("file"))?,
-            column: need("column")?,
-            row: occurrence(&view, "row"),
-        },
-        _ => ResultSource::Json { file: file.unwrap_or_else(|| "result.json".to_owned()), key: need("key")? },
-    })
-}
-
-fn check_pattern(view: &View<'_>, pattern: &str) -> Read<()> {
-    let message = match Regex::new(pattern) {
-        Ok(regex) if regex.captures_len() > 1 => return Ok(()),
-        Ok(_) => {
-            "`pattern` has no group; put the number in round brackets, such as pattern = 'drag = (\\S+)'"
-                .to_owned()
-        }
-        Err(error) => format!("`pattern` is not a regular expression: {error}"),
-    };
-    Err(view.complaint("pattern", message))
-}
-
-fn occurrence(view: &View<'_>, key: &str) -> Occurrence {
-    match (view.text(key).as_deref(), view.integer(key)) {
-        (_, Some(n)) => Occurrence::Nth(n),
-        (Some("first"), _) => Occurrence::First,
-        (Some("last"), _) => Occurrence::Last,
-        _ => Occurrence::Only,
-    }
 }
 
 fn decks(run: &View<'_>) -> Read<Vec<Deck>> {

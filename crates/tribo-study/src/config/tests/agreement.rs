@@ -2,7 +2,7 @@
 
 use super::schema_validator::validate;
 use super::{COMPLETE, SMALLEST, good, parse, with};
-use crate::config::keys::{Default, Key, ROOT, Section, Type};
+use crate::config::keys::{Default, Key, OUTPUT, ROOT, Section, Type};
 use crate::config::schema::json_schema;
 use std::collections::BTreeMap;
 
@@ -22,6 +22,7 @@ impl Draft {
     fn smallest() -> Draft {
         let mut draft = Draft::default();
         draft.add_required(&ROOT);
+        draft.set("", "direction", "\"minimize\"");
         draft.set("budget", "evaluations", "10");
         draft
     }
@@ -31,6 +32,10 @@ impl Draft {
         let mut draft = Draft::smallest();
         if section.path.starts_with("run") {
             draft.set("run", "command", "\"./f\"");
+        }
+        if section.path.starts_with("output") {
+            draft.remove("", "direction");
+            draft.add_required(&OUTPUT);
         }
         draft.add_required(section);
         draft
@@ -76,10 +81,9 @@ impl Draft {
                 self.remove(section.path, key.name);
             }
         }
-        if (section.path, key.name) == ("run.result", "column")
-            || (section.path, key.name) == ("run.result", "row")
-        {
-            self.set("run.result", "file", "\"t.csv\"");
+        if ["run.result", "output.result"].contains(&section.path) && ["column", "row"].contains(&key.name) {
+            self.set(section.path, "file", "\"t.csv\"");
+            self.set(section.path, "column", "\"drag\"");
         }
         self.add_required(section);
     }
@@ -89,7 +93,7 @@ impl Draft {
         for (path, lines) in &self.0 {
             match *path {
                 "" => {}
-                "parameter" | "run.deck" => text += &format!("[[{path}]]\n"),
+                "parameter" | "output" | "run.deck" => text += &format!("[[{path}]]\n"),
                 path => text += &format!("[{path}]\n"),
             }
             lines.iter().for_each(|(key, value)| text += &format!("{key} = {value}\n"));
@@ -228,7 +232,7 @@ fn the_schema_keeps_to_what_draft_4_knows() {
     let schema = json_schema();
     assert_eq!(schema["$schema"], "http://json-schema.org/draft-04/schema#");
     assert_eq!(schema["additionalProperties"], false);
-    assert_eq!(schema["required"], serde_json::json!(["study_version", "direction", "parameter"]));
+    assert_eq!(schema["required"], serde_json::json!(["study_version", "parameter"]));
     assert_eq!(schema["properties"]["run"]["properties"]["workers"]["default"], 1);
     assert_eq!(schema["properties"]["run"]["properties"]["poll"], serde_json::Value::Null);
 }

@@ -52,6 +52,55 @@ fn the_top_of_the_file() {
 }
 
 #[test]
+fn outputs() {
+    let outputs = |text: &str| {
+        SMALLEST
+            .replace("direction = \"maximize\"\n", "")
+            .replace("[[parameter]]", &format!("{text}[[parameter]]"))
+    };
+    let output = |name: &str, goal: &str| format!("[[output]]\nname = {name}\ngoal = {goal}\n");
+    let (mass, stress) = (output("\"mass\"", "\"minimize\""), output("\"stress\"", "\"record\""));
+    complains(
+        &format!("«{}", SMALLEST.replace("direction = \"maximize\"\n", "")),
+        &["`direction` is missing", "direction = \"minimize\""],
+    );
+    complains(
+        &SMALLEST
+            .replace("= \"maximize\"", "= «\"maximize\"")
+            .replace("[[parameter]]", &format!("{mass}[[parameter]]")),
+        &["with [[output]] remove `direction`"],
+    );
+    complains(&outputs(&output("\"mass\"", "«\"record\"")), &["no output is optimised", "exactly one"]);
+    complains(
+        &outputs(&format!("{mass}{}", output("\"s\"", "«\"maximize\""))),
+        &["one output is optimised today"],
+    );
+    complains(
+        &outputs(&format!("{mass}{}", output("«\"mass\"", "\"record\""))),
+        &["two outputs are called `mass`"],
+    );
+    complains(&outputs(&output("«\" mass\"", "\"minimize\"")), &["blanks at an end"]);
+    complains(&outputs(&output("\"mass\"", "«\"minimise\"")), &["did you mean \"minimize\"?"]);
+    complains(&outputs("«[[output]]\nname = \"mass\"\n"), &["`goal` is missing in [[output]]"]);
+    let both = outputs(&format!("{mass}{stress}"));
+    let stdout = format!("{both}[run]\ncommand = \"./f\"\nresult = \"stdout\"\n");
+    complains(&stdout.replace("\"stress\"", "«\"stress\""), &["finds one number", "say where `stress` is"]);
+    complains(
+        &format!("{both}[run]\ncommand = \"./f\"\nresult = \"stdout\"\n").replace(
+            "goal = \"record\"\n",
+            "goal = \"record\"\nresult = { from = \"regex\", pattern = «'x' }\n",
+        ),
+        &["`pattern` has no group"],
+    );
+    let csv = "[run]\ncommand = \"./f\"\n[run.result]\nfrom = \"csv\"\nfile = \"t.csv\"\n";
+    assert!(parse(&format!("{both}{csv}")).is_ok());
+    complains(
+        &format!("{SMALLEST}{}", csv.replace("[run.result]", "«[run.result]")),
+        &["`column` is missing"],
+    );
+}
+
+#[test]
 fn missing_sections() {
     let without_budget = SMALLEST.replace("[budget]\nevaluations = 10\n", "");
     let run = format!("«{without_budget}[run]\ncommand = \"./f\"\n");

@@ -60,6 +60,7 @@ fn the_smallest_file_has_the_defaults() {
         timeout: None,
         params: ParamsFormat::Json,
         result: ResultSource::Json { file: "result.json".into(), key: "objective".into() },
+        outputs: vec![],
         decks: vec![],
         copy: vec![],
         link: vec![],
@@ -119,14 +120,17 @@ fn one_file_can_switch_between_runners() {
     assert_eq!(slurm, Slurm { poll: Duration::from_secs(60), ..Slurm::default() });
     let run = run_of("on = \"simulated\"\n[run.simulated]\nproblem = \"levy\"\nduration = \"1h\"");
     let hour = Duration::from_secs(3600);
-    assert_eq!(run.on, On::Simulated(Simulated { problem: "levy".into(), duration: (hour, hour) }));
+    assert_eq!(
+        run.on,
+        On::Simulated(Simulated { problem: "levy".into(), objective: VALUE.into(), duration: (hour, hour) })
+    );
     assert_eq!(run.evaluation.command, Command::Argv(vec![]));
 }
 
 #[test]
 fn results_and_retries_in_short_and_in_long() {
     let result = |lines: &str| run_of(&format!("command = \"./f\"\n{lines}")).evaluation.result;
-    let dakota = ResultSource::Dakota { file: "results.out".into() };
+    let dakota = ResultSource::Dakota { file: "results.out".into(), response: Response::Only };
     assert_eq!(result("params = \"aprepro\""), dakota);
     assert_eq!(result("result = \"dakota\""), dakota);
     assert_eq!(result("result = \"stdout\"\nparams = \"dakota\""), ResultSource::Stdout);
@@ -212,6 +216,48 @@ fn toml_can_be_written_in_other_ways() {
     assert_eq!(config.run.unwrap().evaluation.env["A"], "");
     good(&SMALLEST.replace('\n', "\r\n"));
     good(&format!("\u{feff}{SMALLEST}"));
+}
+
+#[test]
+fn outputs_are_found_under_their_names() {
+    let head = SMALLEST.replace("direction = \"maximize\"\n", "");
+    let file = |run: &str| {
+        good(&format!(
+            "{head}[[output]]\nname = \"mass\"\ngoal = \"record\"\n[[output]]\nname = \"drag\"\ngoal = \"maximize\"\n\
+             [run]\ncommand = \"./f\"\n{run}"
+        ))
+    };
+    let config = file("");
+    assert_eq!((config.objective(), config.direction), ("drag", Direction::Maximize));
+    let named: Vec<(&str, Goal)> =
+        config.outputs.iter().map(|output| (output.name.as_str(), output.goal)).collect();
+    assert_eq!(named, [("mass", Goal::Record), ("drag", Goal::Maximize)]);
+    let sources = |run: &str| {
+        let evaluation = file(run).run.unwrap().evaluation;
+        assert_eq!(evaluation.result, evaluation.outputs[1].source);
+        assert!(evaluation.outputs[1].objective && !evaluation.outputs[0].objective);
+        evaluation.outputs.into_iter().map(|sought| sought.source).collect::<Vec<_>>()
+    };
+    let json = |key: &str| ResultSource::Json { file: "result.json".into(), key: key.into() };
+    assert_eq!(sources(""), [json("mass"), json("drag")]);
+    assert_eq!(sources("result = { from = \"json\", key = \"d\" }"), [json("mass"), json("d")]);
+    let csv =
+        |column: &str| ResultSource::Csv { file: "t".into(), column: column.into(), row: Occurrence::Last };
+    let table = "result = { from = \"csv\", file = \"t\", row = \"last\" }";
+    assert_eq!(sources(table), [csv("mass"), csv("drag")]);
+    let response = |number, descriptor: &str| ResultSource::Dakota {
+        file: "results.out".into(),
+        response: Response::Usual {
+            descriptor: descriptor.into(),
+            number,
+            of: vec!["mass".into(), "drag".into()],
+        },
+    };
+    assert_eq!(sources("result = \"dakota\""), [response(1, "mass"), response(2, "drag")]);
+    let short = good(&SMALLEST.replace("maximize", "minimize"));
+    assert_eq!((short.objective(), short.outputs.len()), (VALUE, 1));
+    let long = "[[output]]\nname = \"value\"\ngoal = \"minimize\"\n[[parameter]]";
+    assert_eq!(good(&head.replace("[[parameter]]", long)).identity, short.identity);
 }
 
 #[test]

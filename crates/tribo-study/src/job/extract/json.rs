@@ -1,78 +1,90 @@
 //! The answer as JSON: a number, or an object.
 //!
-//! In an object, `"fail"` (true or a reason) comes first, then `"feasible": false`, then the objective under its key. All
-//! other finite numbers are kept by name. NaN and Infinity are not JSON, but Python writes them: they are understood, so
-//! that a NaN elsewhere does no harm and a NaN objective is called by its name.
+//! In an object, `"fail"` (true or a reason) comes first, then `"feasible": false`, then the objective under its key. Other
+//! outputs are looked for whatever is said of the objective. NaN and Infinity are not JSON, but Python writes them: they
+//! are understood, so that a NaN elsewhere does no harm and a NaN objective is called by its name.
 
-use super::{Found, not_finite, number, shown};
+use super::{Look, Miss, not_finite, number, shown};
+use crate::job::Kind;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
-pub(super) fn find(text: &str, file: &str, key: &str) -> Found {
+/// The objective: a number, or the member of an object that does not say that the evaluation failed.
+pub(super) fn objective(text: &str, file: &str, key: &str) -> Look {
+    match parse(text, file)? {
+        Value::Object(object) => {
+            refusal(&object, file).map_or(Ok(()), Err)?;
+            in_object(&object, file, key)
+        }
+        value => finite(&value, file),
+    }
+}
+
+/// A member of an object.
+pub(super) fn member(text: &str, file: &str, key: &str) -> Look {
+    match parse(text, file)? {
+        Value::Object(object) => in_object(&object, file, key),
+        _ => Err(Miss::invalid(format!("{file} is not an object, so it has no member {key:?}"))),
+    }
+}
+
+fn parse(text: &str, file: &str) -> Result<Value, Miss> {
     let parsed = serde_json::from_str(text).or_else(|first| {
         // The error of the file as it is says more than the one of the mended text.
         serde_json::from_str(&quote_bare_words(text)).map_err(|_| first)
     });
-    match parsed {
-        Ok(Value::Object(object)) => in_object(object, file, key),
-        Ok(value) => objective(&value, file),
-        Err(error) if error.is_eof() => {
-            Found::Invalid(format!("{file} breaks off at line {}; was it written to the end?", error.line()))
-        }
-        Err(error) => {
-            Found::Invalid(format!("{file} is not JSON: {error}; it begins with {:?}", shown(text)))
-        }
-    }
+    parsed.map_err(|error| {
+        let reason = match error.is_eof() {
+            true => format!("{file} breaks off at line {}; was it written to the end?", error.line()),
+            false => format!("{file} is not JSON: {error}; it begins with {:?}", shown(text)),
+        };
+        Miss::of_all(Kind::Invalid, reason)
+    })
 }
 
-fn in_object(mut object: Map<String, Value>, file: &str, key: &str) -> Found {
+/// What the command says against its own answer.
+fn refusal(object: &Map<String, Value>, file: &str) -> Option<Miss> {
+    let failed = |reason: String| Some(Miss::of_all(Kind::Failed, reason));
     match object.get("fail") {
         None | Some(Value::Null | Value::Bool(false)) => {}
-        Some(Value::String(reason)) => return Found::Failed(format!("the command says it failed: {reason}")),
-        Some(Value::Bool(true)) => {
-            return Found::Failed(format!("the command says in {file} that it failed"));
-        }
-        Some(other) => {
-            return Found::Failed(format!("the command says it failed: {}", shown(&other.to_string())));
-        }
+        Some(Value::String(reason)) => return failed(format!("the command says it failed: {reason}")),
+        Some(Value::Bool(true)) => return failed(format!("the command says in {file} that it failed")),
+        Some(other) => return failed(format!("the command says it failed: {}", shown(&other.to_string()))),
     }
-    if object.get("feasible") == Some(&Value::Bool(false)) {
-        return Found::Infeasible(format!("the command says in {file} that the point is not allowed"));
-    }
-    let Some(value) = object.remove(key) else {
-        let members: Vec<&str> = object.keys().map(String::as_str).collect();
-        let members = if members.is_empty() { "nothing".to_owned() } else { shown(&members.join(", ")) };
-        return Found::Invalid(format!("{file} has no member {key:?}; it has {members}"));
-    };
-    match objective(&value, &format!("{key:?} in {file}")) {
-        Found::Value(value, _) => Found::Value(value, finite_numbers(object)),
-        complaint => complaint,
+    let infeasible = object.get("feasible") == Some(&Value::Bool(false));
+    infeasible.then(|| {
+        Miss::of_all(Kind::Infeasible, format!("the command says in {file} that the point is not allowed"))
+    })
+}
+
+fn in_object(object: &Map<String, Value>, file: &str, key: &str) -> Look {
+    match object.get(key) {
+        Some(value) => finite(value, &format!("{key:?} in {file}")),
+        None => {
+            let members: Vec<&str> = object.keys().map(String::as_str).collect();
+            let members = if members.is_empty() { "nothing".to_owned() } else { shown(&members.join(", ")) };
+            Err(Miss::invalid(format!("{file} has no member {key:?}; it has {members}")))
+        }
     }
 }
 
-fn objective(value: &Value, place: &str) -> Found {
-    match value {
+fn finite(value: &Value, place: &str) -> Look {
+    Err(match value {
         Value::Number(value) => match value.as_f64() {
-            Some(value) if value.is_finite() => Found::Value(value, BTreeMap::new()),
-            _ => Found::Invalid(format!("{place} is {value}, which is not a finite number")),
+            Some(value) if value.is_finite() => return Ok(value),
+            _ => Miss::invalid(format!("{place} is {value}, which is not a finite number")),
         },
         Value::Array(values) if values.iter().all(Value::is_number) => {
-            Found::Invalid(format!("{place} is an array of {}; one number is wanted", values.len()))
+            Miss::invalid(format!("{place} is an array of {}; one number is wanted", values.len()))
         }
         Value::String(text) => match number(text) {
-            Some(value) if !value.is_finite() => Found::Invalid(not_finite(value, place)),
-            _ => Found::Invalid(format!(
-                "{place} is the text {:?}; write a number without quotes",
-                shown(text)
-            )),
+            Some(value) if !value.is_finite() => not_finite(value, place),
+            _ => {
+                let shown = shown(text);
+                Miss::invalid(format!("{place} is the text {shown:?}; write a number without quotes"))
+            }
         },
-        other => Found::Invalid(format!("{place} is {}, which is not a number", shown(&other.to_string()))),
-    }
-}
-
-fn finite_numbers(object: Map<String, Value>) -> BTreeMap<String, f64> {
-    let finite = |value: &Value| value.as_f64().filter(|v| v.is_finite());
-    object.into_iter().filter_map(|(name, value)| Some((name, finite(&value)?))).collect()
+        other => Miss::invalid(format!("{place} is {}, which is not a number", shown(&other.to_string()))),
+    })
 }
 
 /// Puts words that are not JSON's own, such as NaN and -Infinity, into quotes.

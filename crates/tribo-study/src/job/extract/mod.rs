@@ -1,17 +1,20 @@
-//! The answer of a command that ended well: one finite number, or the reason why there is none.
+//! The answer of a command that ended well: its outputs, or the reason why the objective is not there.
 //!
-//! Every source ends in the same four findings. `Failed` is for a program that gave no answer, or said that it failed;
-//! `Invalid` for one that answered with something else than one finite number: not a number, not finite, two numbers, a
-//! file that breaks off. Nothing is guessed: a message names the file and shows what was found there.
+//! Each output is looked for by itself. Without the objective there is no measurement, and the other outputs are kept all
+//! the same; an output that is only recorded may be missing. `Failed` is for a program that gave no answer, or said that it
+//! failed; `Invalid` for one that answered with something else than one finite number: not a number, not finite, two
+//! numbers, a file that breaks off. Nothing is guessed: a message names the file and shows what was found there.
 //!
-//! Lines are read one by one and cut at a mebibyte, so a log of any size costs no memory. `json` reads JSON; `text` reads
-//! Dakota's results, standard output, regular expressions and CSV.
+//! Lines are read one by one and cut at a mebibyte, so a log of any size costs no memory. `json` reads JSON, `dakota`
+//! Dakota's results; `text` reads standard output, regular expressions and CSV.
 
+mod dakota;
 mod json;
 mod text;
 
-use crate::config::{Occurrence, ResultSource};
-use std::collections::BTreeMap;
+use super::{Finding, Kind};
+use crate::config::{Evaluation, Occurrence, ResultSource};
+use crate::outputs::{Outputs, VALUE};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -21,84 +24,132 @@ const LARGEST: u64 = 16 << 20;
 /// Characters of somebody's file shown in a message.
 const SHOWN: usize = 60;
 
-/// What was found.
+/// Why a number is not there.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Found {
-    /// The objective, and other finite numbers by name.
-    Value(f64, BTreeMap<String, f64>),
-    /// The program says that the point is not allowed.
-    Infeasible(String),
-    /// There is no answer, or the program says that it failed.
-    Failed(String),
-    /// There is an answer, but it is not one finite number.
-    Invalid(String),
+struct Miss {
+    kind: Kind,
+    reason: String,
+    /// Whether the reason speaks of the whole evaluation: it says that it failed, or left nothing.
+    of_all: bool,
 }
 
+impl Miss {
+    fn failed(reason: impl Into<String>) -> Miss {
+        Miss { kind: Kind::Failed, reason: reason.into(), of_all: false }
+    }
+
+    fn invalid(reason: impl Into<String>) -> Miss {
+        Miss { kind: Kind::Invalid, reason: reason.into(), of_all: false }
+    }
+
+    fn of_all(kind: Kind, reason: impl Into<String>) -> Miss {
+        Miss { kind, reason: reason.into(), of_all: true }
+    }
+}
+
+/// A number, or why it is not there.
+type Look = Result<f64, Miss>;
+
 /// Looks for the answer in a working directory; `stdout` is the file with the captured standard output.
-pub fn extract(source: &ResultSource, dir: &Path, stdout: &Path) -> Found {
-    let found = match source {
-        ResultSource::Json { file, key } => {
-            whole(&dir.join(file), file).map(|text| json::find(&text, file, key))
+pub fn extract(evaluation: &Evaluation, dir: &Path, stdout: &Path) -> Finding {
+    if evaluation.outputs.is_empty() {
+        return match look(&evaluation.result, true, dir, stdout) {
+            Ok(value) => Finding::answered(VALUE, value),
+            Err(Miss { kind, reason, .. }) => Finding::none(kind, reason),
+        };
+    }
+    let (mut outputs, mut without, mut missing) = (Outputs::new(), None, vec![]);
+    for sought in &evaluation.outputs {
+        match look(&sought.source, sought.objective, dir, stdout) {
+            Ok(value) => drop(outputs.insert(&sought.name, value)),
+            Err(Miss { kind, reason, of_all: true }) if sought.objective => without = Some((kind, reason)),
+            Err(Miss { kind, reason, .. }) if sought.objective => {
+                without = Some((kind, format!("output `{}`: {reason}", sought.name)));
+            }
+            Err(Miss { reason, .. }) => missing.push(format!("no output `{}`: {reason}", sought.name)),
         }
-        ResultSource::Dakota { file } => whole(&dir.join(file), file).map(|text| text::dakota(&text, file)),
-        ResultSource::Stdout => open(stdout, "stdout").map(text::last_number),
+    }
+    let (kind, reason) = without.unwrap_or_else(|| (Kind::Ok, missing.join("; ")));
+    Finding { kind, outputs, reason }
+}
+
+/// Looks for one number. The `objective` is not there if the command says elsewhere in the file that it failed.
+fn look(source: &ResultSource, objective: bool, dir: &Path, stdout: &Path) -> Look {
+    match source {
+        ResultSource::Json { file, key } => {
+            let text = whole(&dir.join(file), file)?;
+            if objective { json::objective(&text, file, key) } else { json::member(&text, file, key) }
+        }
+        ResultSource::Dakota { file, response } => {
+            dakota::find(&whole(&dir.join(file), file)?, file, response)
+        }
+        ResultSource::Stdout => text::last_number(open(stdout, "stdout")?),
         ResultSource::Regex { file, pattern, occurrence } => match file {
-            Some(file) => open(&dir.join(file), file).map(|log| text::regex(log, file, pattern, *occurrence)),
-            None => open(stdout, "stdout").map(|log| text::regex(log, "stdout", pattern, *occurrence)),
+            Some(file) => text::regex(open(&dir.join(file), file)?, file, pattern, *occurrence),
+            None => text::regex(open(stdout, "stdout")?, "stdout", pattern, *occurrence),
         },
         ResultSource::Csv { file, column, row } => {
-            open(&dir.join(file), file).map(|table| text::csv(table, file, column, *row))
+            text::csv(open(&dir.join(file), file)?, file, column, *row)
         }
-    };
-    found.unwrap_or_else(|complaint| complaint)
+    }
 }
 
 /// The file that `{result}` names: the source's own, or a name of its own if the answer is on standard output.
 pub fn result_file(source: &ResultSource) -> &str {
+    own_file(source).unwrap_or("result.json")
+}
+
+fn own_file(source: &ResultSource) -> Option<&str> {
     match source {
-        ResultSource::Json { file, .. } | ResultSource::Dakota { file } | ResultSource::Csv { file, .. } => {
-            file
-        }
-        ResultSource::Regex { file: Some(file), .. } => file,
-        ResultSource::Regex { file: None, .. } | ResultSource::Stdout => "result.json",
+        ResultSource::Json { file, .. }
+        | ResultSource::Dakota { file, .. }
+        | ResultSource::Csv { file, .. } => Some(file),
+        ResultSource::Regex { file, .. } => file.as_deref(),
+        ResultSource::Stdout => None,
     }
 }
 
-/// Whether the source can be used at all; a wrong pattern is better found before hours of computing than after.
-pub fn check(source: &ResultSource) -> Result<(), String> {
-    match source {
+/// The files that an evaluation's answer may be in, which must not be there before it starts.
+pub(super) fn answer_files(evaluation: &Evaluation) -> impl Iterator<Item = &str> {
+    let others = evaluation.outputs.iter().filter_map(|sought| own_file(&sought.source));
+    std::iter::once(result_file(&evaluation.result)).chain(others)
+}
+
+/// Whether the sources can be used at all; a wrong pattern is better found before hours of computing than after.
+pub fn check(evaluation: &Evaluation) -> Result<(), String> {
+    let sources = evaluation.outputs.iter().map(|sought| &sought.source);
+    sources.chain([&evaluation.result]).try_for_each(|source| match source {
         ResultSource::Regex { pattern, .. } => text::compile(pattern).map(|_| ()),
         _ => Ok(()),
-    }
+    })
 }
 
-fn open(path: &Path, name: &str) -> Result<File, Found> {
+fn open(path: &Path, name: &str) -> Result<File, Miss> {
     File::open(path)
         .and_then(
             |file| if file.metadata()?.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(file) },
         )
         .map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Found::Failed(format!(
-                "the command ended well but left no {name}; it has to write its answer there"
-            )),
-            _ => Found::Failed(format!("{name} cannot be read: {error}")),
+            io::ErrorKind::NotFound => Miss::of_all(
+                Kind::Failed,
+                format!("the command ended well but left no {name}; it has to write its answer there"),
+            ),
+            _ => Miss::of_all(Kind::Failed, format!("{name} cannot be read: {error}")),
         })
 }
 
 /// The text of a small file.
-fn whole(path: &Path, name: &str) -> Result<String, Found> {
+fn whole(path: &Path, name: &str) -> Result<String, Miss> {
     let mut bytes = Vec::new();
     let read = open(path, name)?.take(LARGEST + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Found::Failed(format!("{name} cannot be read: {error}")))?;
+    read.map_err(|error| Miss::of_all(Kind::Failed, format!("{name} cannot be read: {error}")))?;
     if bytes.len() as u64 > LARGEST {
-        return Err(Found::Invalid(format!(
-            "{name} is larger than {} MiB; an answer is one number",
-            LARGEST >> 20
-        )));
+        let reason = format!("{name} is larger than {} MiB; an answer is a few numbers", LARGEST >> 20);
+        return Err(Miss::of_all(Kind::Invalid, reason));
     }
     let text = String::from_utf8_lossy(&bytes);
     match text.trim() {
-        "" => Err(Found::Invalid(format!("{name} is empty"))),
+        "" => Err(Miss::of_all(Kind::Invalid, format!("{name} is empty"))),
         // Some editors begin files with a mark of their encoding.
         text => Ok(text.trim_start_matches('\u{feff}').to_owned()),
     }
@@ -112,18 +163,18 @@ fn number(token: &str) -> Option<f64> {
     })
 }
 
-/// The finding for a token that should be the objective.
-fn judge(token: &str, place: &str) -> Found {
+/// What a token is that should be a finite number.
+fn judge(token: &str, place: &str) -> Look {
     match number(token) {
-        Some(value) if value.is_finite() => Found::Value(value, BTreeMap::new()),
-        Some(value) => Found::Invalid(not_finite(value, place)),
-        None => Found::Invalid(format!("{place} is {:?}, which is not a number", shown(token))),
+        Some(value) if value.is_finite() => Ok(value),
+        Some(value) => Err(not_finite(value, place)),
+        None => Err(Miss::invalid(format!("{place} is {:?}, which is not a number", shown(token)))),
     }
 }
 
-fn not_finite(value: f64, place: &str) -> String {
+fn not_finite(value: f64, place: &str) -> Miss {
     let what = if value.is_nan() { "not a number (NaN)" } else { "infinite" };
-    format!("{place} is {what}; to reject a point, answer that it failed or is infeasible")
+    Miss::invalid(format!("{place} is {what}; to reject a point, answer that it failed or is infeasible"))
 }
 
 fn shown(text: &str) -> String {
@@ -158,19 +209,19 @@ impl Pick {
     }
 
     /// The candidate, or why there is none; `what` in the plural.
-    fn finish(self, what: &str) -> Result<String, Found> {
+    fn finish(self, what: &str) -> Result<String, Miss> {
         match (self.kept, self.which) {
             (Some(_), Occurrence::Only) if self.seen > 1 => {
                 let many = self.seen;
-                Err(Found::Invalid(format!(
+                Err(Miss::invalid(format!(
                     "{what}: {many} where one is wanted; say which counts: first, last or a number"
                 )))
             }
             (Some(kept), _) => Ok(kept),
             (None, Occurrence::Nth(n)) if self.seen > 0 => {
-                Err(Found::Failed(format!("{what}: number {n} is wanted, there are only {}", self.seen)))
+                Err(Miss::failed(format!("{what}: number {n} is wanted, there are only {}", self.seen)))
             }
-            (None, _) => Err(Found::Failed(format!("{what}: there are none"))),
+            (None, _) => Err(Miss::failed(format!("{what}: there are none"))),
         }
     }
 }

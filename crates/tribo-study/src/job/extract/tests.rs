@@ -1,10 +1,29 @@
 //! Answers as programs write them, good and bad. Rows 24, 27 and 28 of the fault table are here.
 
 use super::*;
+use crate::config::{Command, ParamsFormat, Response, Sought};
 use proptest::prelude::*;
 
+/// An evaluation whose answer is there.
+fn evaluation(source: &ResultSource) -> Evaluation {
+    Evaluation {
+        command: Command::Argv(vec![]),
+        timeout: None,
+        params: ParamsFormat::Json,
+        result: source.clone(),
+        outputs: vec![],
+        decks: vec![],
+        copy: vec![],
+        link: vec![],
+        env: std::collections::BTreeMap::new(),
+        capture: 1000,
+        retry_exit_code: 75,
+        infeasible_exit_code: 65,
+    }
+}
+
 /// What is found when the source's file (or standard output) holds this.
-fn found(source: &ResultSource, content: Option<&[u8]>) -> Found {
+fn found(source: &ResultSource, content: Option<&[u8]>) -> Finding {
     let folder = tempfile::tempdir().unwrap();
     let stdout = folder.path().join("stdout");
     let place = match source {
@@ -14,7 +33,7 @@ fn found(source: &ResultSource, content: Option<&[u8]>) -> Found {
     if let Some(content) = content {
         std::fs::write(place, content).unwrap();
     }
-    extract(source, folder.path(), &stdout)
+    extract(&evaluation(source), folder.path(), &stdout)
 }
 
 fn json() -> ResultSource {
@@ -22,7 +41,7 @@ fn json() -> ResultSource {
 }
 
 fn dakota() -> ResultSource {
-    ResultSource::Dakota { file: "results.out".into() }
+    ResultSource::Dakota { file: "results.out".into(), response: Response::Only }
 }
 
 fn regex(pattern: &str, occurrence: Occurrence) -> ResultSource {
@@ -33,8 +52,8 @@ fn csv(row: Occurrence) -> ResultSource {
     ResultSource::Csv { file: "out.csv".into(), column: "drag".into(), row }
 }
 
-fn value(value: f64) -> Found {
-    Found::Value(value, BTreeMap::new())
+fn value(value: f64) -> Finding {
+    Finding::answered(VALUE, value)
 }
 
 #[track_caller]
@@ -45,7 +64,9 @@ fn is_value(source: &ResultSource, content: &str, expected: f64) {
 #[track_caller]
 fn is_invalid(source: &ResultSource, content: &str, part: &str) {
     match found(source, Some(content.as_bytes())) {
-        Found::Invalid(reason) => assert!(reason.contains(part), "{content}: {reason} lacks {part}"),
+        Finding { kind: Kind::Invalid, reason, .. } => {
+            assert!(reason.contains(part), "{content}: {reason} lacks {part}")
+        }
         other => panic!("{content}: {other:?}"),
     }
 }
@@ -53,7 +74,9 @@ fn is_invalid(source: &ResultSource, content: &str, part: &str) {
 #[track_caller]
 fn is_failed(source: &ResultSource, content: Option<&str>, part: &str) {
     match found(source, content.map(str::as_bytes)) {
-        Found::Failed(reason) => assert!(reason.contains(part), "{content:?}: {reason} lacks {part}"),
+        Finding { kind: Kind::Failed, reason, .. } => {
+            assert!(reason.contains(part), "{content:?}: {reason} lacks {part}")
+        }
         other => panic!("{content:?}: {other:?}"),
     }
 }
@@ -64,9 +87,9 @@ fn json_numbers_and_objects() {
     is_value(&json(), "\u{feff} -3\n", -3.0);
     is_value(&json(), "{\"objective\": 1e-300}", 1e-300);
     is_value(&json(), "{\"objective\": 2, \"fail\": false, \"feasible\": true}", 2.0);
-    let content = br#"{"objective": 1, "drag": 0.5, "n": 3, "name": "NaN \" x", "bad": NaN, "up": -Infinity, "o": {"p": 1}}"#;
-    let extra = BTreeMap::from([("drag".to_owned(), 0.5), ("n".to_owned(), 3.0)]);
-    assert_eq!(found(&json(), Some(content)), Found::Value(1.0, extra));
+    let content =
+        r#"{"objective": 1, "n": 3, "name": "NaN \" x", "bad": NaN, "up": -Infinity, "o": {"p": 1}}"#;
+    is_value(&json(), content, 1.0);
 }
 
 #[test]
@@ -75,7 +98,7 @@ fn json_answers_that_say_no() {
     is_failed(&json(), Some("{\"fail\": true, \"objective\": 1}"), "says in result.json");
     is_failed(&json(), Some("{\"fail\": 3}"), "3");
     let infeasible = found(&json(), Some(b"{\"feasible\": false, \"objective\": 1}"));
-    assert!(matches!(infeasible, Found::Infeasible(_)), "{infeasible:?}");
+    assert!(infeasible.kind == Kind::Infeasible, "{infeasible:?}");
 }
 
 #[test]
@@ -110,15 +133,15 @@ fn fault_28_no_answer_is_a_failure() {
     is_failed(&ResultSource::Stdout, Some("all is well\n"), "no number");
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("result.json")).unwrap();
-    assert!(matches!(extract(&json(), folder.path(), Path::new("stdout")), Found::Failed(_)));
+    assert_eq!(extract(&evaluation(&json()), folder.path(), Path::new("stdout")).kind, Kind::Failed);
 }
 
 #[test]
 fn answers_of_any_size_are_refused_before_they_fill_the_memory() {
     let folder = tempfile::tempdir().unwrap();
     File::create(folder.path().join("result.json")).unwrap().set_len(1 << 40).unwrap();
-    let found = extract(&json(), folder.path(), Path::new("stdout"));
-    assert!(matches!(&found, Found::Invalid(reason) if reason.contains("larger than 16 MiB")), "{found:?}");
+    let found = extract(&evaluation(&json()), folder.path(), Path::new("stdout"));
+    assert!(found.kind == Kind::Invalid && found.reason.contains("larger than 16 MiB"), "{found:?}");
 }
 
 #[test]
@@ -166,8 +189,8 @@ fn regular_expressions() {
     is_failed(&regex("h = (.*)", Occurrence::Last), Some(log), "there are none");
     is_invalid(&regex("(g) =", Occurrence::Last), log, "\"g\", which is not a number");
     is_invalid(&regex("f = (.*)", Occurrence::Last), "f = NaN", "NaN");
-    assert!(check(&regex("f = [0-9]+", Occurrence::Last)).unwrap_err().contains("no group"));
-    assert!(check(&regex("f = ([0-9]+", Occurrence::Last)).is_err());
+    assert!(check(&evaluation(&regex("f = [0-9]+", Occurrence::Last))).unwrap_err().contains("no group"));
+    assert!(check(&evaluation(&regex("f = ([0-9]+", Occurrence::Last))).is_err());
     let stdout = ResultSource::Regex { file: None, pattern: "f=(.*)".into(), occurrence: Occurrence::Last };
     is_value(&stdout, "f=7\n", 7.0);
 }
@@ -187,6 +210,82 @@ fn csv_cells() {
     is_invalid(&csv(Occurrence::Last), "", "is empty");
 }
 
+/// What is found of these outputs, the first of which is the objective, when this file holds this.
+fn found_of(outputs: &[(&str, ResultSource)], file: &str, content: &str) -> Finding {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(file), content).unwrap();
+    let sought = |(k, (name, source)): (usize, &(&str, ResultSource))| Sought {
+        name: (*name).to_owned(),
+        objective: k == 0,
+        source: source.clone(),
+    };
+    let mut evaluation = evaluation(&outputs[0].1);
+    evaluation.outputs = outputs.iter().enumerate().map(sought).collect();
+    extract(&evaluation, folder.path(), &folder.path().join("stdout"))
+}
+
+#[track_caller]
+fn gives(finding: &Finding, kind: Kind, outputs: &str, reason: &str) {
+    assert_eq!((finding.kind, finding.outputs.to_string().as_str()), (kind, outputs), "{finding:?}");
+    assert!(finding.reason.contains(reason), "{finding:?}");
+    assert_eq!(finding.reason.is_empty(), reason.is_empty(), "{finding:?}");
+}
+
+#[test]
+fn outputs_in_json_are_found_by_their_keys() {
+    let key = |key: &str| ResultSource::Json { file: "result.json".into(), key: key.into() };
+    let outputs = [("mass", key("mass")), ("stress", key("peak"))];
+    let found = |content: &str| found_of(&outputs, "result.json", content);
+    gives(&found(r#"{"peak": 180, "mass": 1.5, "other": 2}"#), Kind::Ok, "mass 1.5, stress 180.0", "");
+    gives(&found(r#"{"mass": 1.5}"#), Kind::Ok, "mass 1.5", "no output `stress`: result.json has no member");
+    gives(&found(r#"{"mass": 1.5, "peak": NaN}"#), Kind::Ok, "mass 1.5", "NaN");
+    gives(
+        &found(r#"{"peak": 180}"#),
+        Kind::Invalid,
+        "stress 180.0",
+        "output `mass`: result.json has no member",
+    );
+    gives(&found(r#"{"fail": "mesh", "peak": 180}"#), Kind::Failed, "stress 180.0", "it failed: mesh");
+    gives(&found(r#"{"feasible": false, "peak": 180}"#), Kind::Infeasible, "stress 180.0", "not allowed");
+    gives(&found("1.5"), Kind::Ok, "mass 1.5", "not an object");
+    gives(&found("{"), Kind::Invalid, "", "breaks off");
+}
+
+#[test]
+fn outputs_in_a_log_have_patterns_of_their_own() {
+    let outputs = ["mass", "time"].map(|name| (name, regex(&format!("{name} = (\\S+)"), Occurrence::Last)));
+    let found = |content: &str| found_of(&outputs, "run.log", content);
+    gives(&found("time = 3\nmass = 1\nmass = 2\n"), Kind::Ok, "mass 2.0, time 3.0", "");
+    gives(&found("mass = 2\n"), Kind::Ok, "mass 2.0", "no output `time`: matches of");
+    gives(&found("time = 3\n"), Kind::Failed, "time 3.0", "output `mass`: matches of");
+}
+
+#[test]
+fn dakota_responses_by_descriptor_number_and_order() {
+    let source = |response| ResultSource::Dakota { file: "results.out".into(), response };
+    let usual = |number, descriptor: &str| {
+        let of = vec!["mass".to_owned(), "peak stress".to_owned()];
+        source(Response::Usual { descriptor: descriptor.to_owned(), number, of })
+    };
+    let outputs = [("mass", usual(1, "mass")), ("peak stress", usual(2, "peak stress"))];
+    let found = |content: &str| found_of(&outputs, "results.out", content);
+    for both in
+        ["1.5\n180\n", "1.5 f\n180 g\n", "180 peak_stress\n1.5 mass\n", "1.5 [ 0 1 ]\n180 peak_stress"]
+    {
+        gives(&found(both), Kind::Ok, "mass 1.5, peak stress 180.0", "");
+    }
+    gives(&found("1.5 mass\n"), Kind::Ok, "mass 1.5", "no output `peak stress`");
+    gives(&found("180 peak_stress\n"), Kind::Invalid, "peak stress 180.0", "output `mass`");
+    // Three for two: which is which cannot be known, but by name.
+    gives(&found("1\n2\n3\n"), Kind::Invalid, "", "not as many as the outputs");
+    gives(&found("1 f\n2 mass\n3 g\n"), Kind::Ok, "mass 2.0", "no output");
+    gives(&found("fail: mesh"), Kind::Failed, "", "says in results.out");
+    let chosen =
+        [("stress", source(Response::Number(2))), ("mass", source(Response::Descriptor("m".into())))];
+    gives(&found_of(&chosen, "results.out", "1.5 m\n180\n3\n"), Kind::Ok, "mass 1.5, stress 180.0", "");
+    gives(&found_of(&chosen, "results.out", "1.5 m\n"), Kind::Invalid, "mass 1.5", "no response 2");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
     #[test]
@@ -197,9 +296,9 @@ proptest! {
         let sources = [json(), dakota(), ResultSource::Stdout, regex("(.*)", Occurrence::Last), csv(Occurrence::Last)];
         for source in &sources {
             for content in [&noise[..], nearly.as_bytes(), &[b"drag\n", &noise[..]].concat()] {
-                if let Found::Value(value, extra) = found(source, Some(content)) {
-                    prop_assert!(value.is_finite() && extra.values().all(|v| v.is_finite()));
-                }
+                let found = found(source, Some(content));
+                prop_assert!(found.outputs.iter().all(|(_, value)| value.is_finite()));
+                prop_assert_eq!(found.kind == Kind::Ok, found.value(VALUE).is_some());
             }
         }
     }
@@ -216,10 +315,8 @@ proptest! {
             (regex("f=(.*)", Occurrence::Only), format!("f={text}")),
             (csv(Occurrence::Only), format!("drag\n{text}\n")),
         ] {
-            match found(&source, Some(content.as_bytes())) {
-                Found::Value(back, _) => prop_assert_eq!(back.to_bits(), bits),
-                other => prop_assert!(false, "{}: {:?}", content, other),
-            }
+            let found = found(&source, Some(content.as_bytes()));
+            prop_assert_eq!(found.value(VALUE).map(f64::to_bits), Some(bits), "{}: {:?}", content, found);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Answers in text: Dakota's results file, the last number of a log, a regular expression, a cell of a CSV file.
+//! Answers in text: the last number of a log, a regular expression, a cell of a CSV file.
 
-use super::{Found, Pick, judge, number, shown};
+use super::{Look, Miss, Pick, judge, number, shown};
 use crate::config::Occurrence;
 use crate::job::capture::is_gap;
 use regex_lite::Regex;
@@ -9,32 +9,8 @@ use std::io::{self, BufRead, BufReader, Read};
 /// Longer lines are read in pieces of this many bytes.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// `value [label]`, or a file that begins with `fail`. Gradients and Hessians, in brackets, are passed over.
-pub(super) fn dakota(text: &str, file: &str) -> Found {
-    let mut outside = String::with_capacity(text.len());
-    let mut depth = 0usize;
-    for c in text.chars() {
-        match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            c if depth == 0 => outside.push(c),
-            _ => {}
-        }
-    }
-    let mut tokens = outside.split_whitespace();
-    let first = tokens.next().unwrap_or_default();
-    if first.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("fail")) {
-        return Found::Failed(format!("the command says in {file} that it failed: {}", shown(text.trim())));
-    }
-    let values = 1 + tokens.filter(|token| number(token).is_some()).count();
-    match values {
-        1 => judge(first, &format!("the value in {file}")),
-        _ => Found::Invalid(format!("{file} has {values} values; one is wanted")),
-    }
-}
-
 /// The last number in a log. NaN and infinity count: a program that prints one has not found a value.
-pub(super) fn last_number(log: impl Read) -> Found {
+pub(super) fn last_number(log: impl Read) -> Look {
     let mut last = None;
     let read = each_line(log, |line| {
         let is_number = |token: &&str| number(token).is_some();
@@ -52,7 +28,7 @@ pub(super) fn last_number(log: impl Read) -> Found {
         (Err(error), _) => unreadable("stdout", error),
         (Ok(()), Some(token)) => judge(&token, "the last number on standard output"),
         (Ok(()), None) => {
-            Found::Failed("the command ended well but printed no number on standard output".into())
+            Err(Miss::failed("the command ended well but printed no number on standard output"))
         }
     }
 }
@@ -67,10 +43,10 @@ pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
 }
 
 /// The first group of a match. Matches lie within lines.
-pub(super) fn regex(log: impl Read, file: &str, pattern: &str, which: Occurrence) -> Found {
+pub(super) fn regex(log: impl Read, file: &str, pattern: &str, which: Occurrence) -> Look {
     let regex = match compile(pattern) {
         Ok(regex) => regex,
-        Err(complaint) => return Found::Failed(complaint),
+        Err(complaint) => return Err(Miss::failed(complaint)),
     };
     let mut pick = Pick::new(which);
     let read = each_line(log, |line| {
@@ -85,13 +61,13 @@ pub(super) fn regex(log: impl Read, file: &str, pattern: &str, which: Occurrence
         Err(error) => unreadable(file, error),
         Ok(()) => match pick.finish(&format!("matches of {pattern:?} in {file}")) {
             Ok(token) => judge(token.trim(), &format!("the match of {pattern:?} in {file}")),
-            Err(complaint) => complaint,
+            Err(miss) => Err(miss),
         },
     }
 }
 
 /// A cell by the name of its column. Fields are separated by commas and may be in quotes; empty lines are passed over.
-pub(super) fn csv(table: impl Read, file: &str, column: &str, which: Occurrence) -> Found {
+pub(super) fn csv(table: impl Read, file: &str, column: &str, which: Occurrence) -> Look {
     let mut header: Option<Vec<String>> = None;
     let mut position = None;
     let mut pick = Pick::new(which);
@@ -110,14 +86,14 @@ pub(super) fn csv(table: impl Read, file: &str, column: &str, which: Occurrence)
     });
     match (read, header, position) {
         (Err(error), _, _) => unreadable(file, error),
-        (Ok(()), None, _) => Found::Invalid(format!("{file} is empty")),
+        (Ok(()), None, _) => Err(Miss::invalid(format!("{file} is empty"))),
         (Ok(()), Some(header), None) => {
             let columns = shown(&header.join(", "));
-            Found::Invalid(format!("{file} has no column {column:?}; its columns are {columns}"))
+            Err(Miss::invalid(format!("{file} has no column {column:?}; its columns are {columns}")))
         }
         (Ok(()), Some(_), Some(_)) => match pick.finish(&format!("rows of {file}")) {
             Ok(token) => judge(&token, &format!("column {column:?} of {file}")),
-            Err(complaint) => complaint,
+            Err(miss) => Err(miss),
         },
     }
 }
@@ -157,6 +133,6 @@ fn each_line(log: impl Read, mut see: impl FnMut(&str) -> bool) -> io::Result<()
     }
 }
 
-fn unreadable(file: &str, error: io::Error) -> Found {
-    Found::Failed(format!("{file} cannot be read: {error}"))
+fn unreadable(file: &str, error: io::Error) -> Look {
+    Err(Miss::failed(format!("{file} cannot be read: {error}")))
 }

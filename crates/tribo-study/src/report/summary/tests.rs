@@ -1,7 +1,8 @@
 //! Summaries of small journals made up record by record.
 
 use super::*;
-use crate::job::Kind;
+use crate::job::Finding;
+use crate::outputs::VALUE;
 use crate::replay;
 use crate::store::Store;
 use crate::store::memory::Memory;
@@ -48,14 +49,10 @@ impl World {
     }
 
     fn end(&mut self, id: AttemptId, outcome: std::result::Result<f64, &str>) {
-        let (kind, value, reason) = match outcome {
-            Ok(value) => (Kind::Ok, Some(value), String::new()),
-            Err(reason) => (Kind::Failed, None, reason.to_owned()),
-        };
+        let finding = outcome.map_or_else(Finding::failed, |value| Finding::answered(VALUE, value));
         let host = "node7".to_owned();
-        self.record(Record::Ended { id, kind, value, reason: reason.clone(), wall_s: Some(2.5), host });
-        let verdict = value.map_or(Verdict::Failed { reason }, |value| Verdict::Measured { value });
-        self.record(Record::Told { trial: id.trial, verdict });
+        self.record(Record::Ended { id, finding: finding.clone(), wall_s: Some(2.5), host });
+        self.record(Record::Told { trial: id.trial, finding });
     }
 
     fn summary(&self, seen: Seen) -> Summary {
@@ -76,7 +73,7 @@ fn trials_are_counted_by_state_and_the_best_is_found() {
     let driver = Driver { host: "here".to_owned(), pid: 9 };
     let summary = world.summary(Seen { driver: Some(driver.clone()), begun, ..Seen::default() });
     assert_eq!(summary.phase, Phase::Running(driver));
-    let counts = Counts { trials: 5, complete: 2, failed: 1, running: 1, waiting: 1, ..Counts::default() };
+    let counts = Counts { trials: 5, measured: 2, failed: 1, running: 1, waiting: 1, ..Counts::default() };
     assert_eq!(summary.counts, counts);
     assert_eq!(
         summary.best.as_ref().map(|best| (best.trial, best.value)),
@@ -144,4 +141,28 @@ fn a_study_is_finished_by_its_target_or_its_evaluations() {
         world.end(id, Ok(1.0));
     }
     assert_eq!(why(&world), "the evaluations are spent");
+}
+
+#[test]
+fn a_row_has_host_and_time_of_the_attempt_that_decided() {
+    let mut world = World::new();
+    let first = world.begin();
+    let second = AttemptId { attempt: 2, ..first };
+    world.record(Record::ended(first, Finding::none(Kind::Lost, "gone")));
+    world.record(Record::Intended { id: second, tag: Tag::new(&world.ledger.study, second).unwrap() });
+    // The first answers after all, and the second is cancelled.
+    let finding = Finding::answered(VALUE, 1.0);
+    let (wall_s, host) = (Some(2.5), "node7".to_owned());
+    world.record(Record::Ended { id: first, finding: finding.clone(), wall_s, host });
+    let cancelled = Finding::none(Kind::Cancelled, "not wanted");
+    world.record(Record::Ended {
+        id: second,
+        finding: cancelled,
+        wall_s: Some(9.0),
+        host: "node9".to_owned(),
+    });
+    world.record(Record::Told { trial: first.trial, finding });
+    let begun = Begun::new();
+    let row = Row::new(first.trial, world.ledger.trial(first.trial).unwrap(), &begun);
+    assert_eq!((row.host, row.wall_s, row.attempts), ("node7", Some(2.5), 2));
 }

@@ -49,7 +49,7 @@ fn work(run: &Rc<RefCell<Run>>) -> Vec<Entry> {
     let (mut disk, _) = Disk::create_as(&dead(), &layout, "seed = 1\n", &study_id(), clock).unwrap();
     let mut entries = vec![];
     let created = Record::Created {
-        version: JOURNAL_VERSION,
+        format: Format::NEWEST,
         study: study_id(),
         config: "seed = 1\n".to_owned(),
         tribo: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,8 +1,9 @@
 //! Torn tails, damage at every byte, failing media, and the time a replay takes.
 
 use super::*;
-use crate::job::Kind;
-use crate::store::record::{Record, Verdict};
+use crate::job::{Finding, Kind};
+use crate::outputs::VALUE;
+use crate::store::record::Record;
 use crate::tag::{AttemptId, StudyId, Tag};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
@@ -14,7 +15,7 @@ fn study(told: u64, running: u64) -> Vec<Entry> {
     let text = |text: &str| text.to_owned();
     let mut records = vec![
         Record::Created {
-            version: JOURNAL_VERSION,
+            format: Format::FIRST,
             study: id.clone(),
             config: text("seed = 1\n"),
             tribo: text("0.1.0"),
@@ -42,13 +43,11 @@ fn study(told: u64, running: u64) -> Vec<Entry> {
         if trial < told {
             records.push(Record::Ended {
                 id: attempt,
-                kind: Kind::Ok,
-                value: Some(value),
-                reason: String::new(),
+                finding: Finding::answered(VALUE, value),
                 wall_s: Some(465.25),
                 host: text("node17"),
             });
-            records.push(Record::Told { trial, verdict: Verdict::Measured { value } });
+            records.push(Record::Told { trial, finding: Finding::answered(VALUE, value) });
         }
     }
     let ms = 1_700_000_000_000;
@@ -183,11 +182,38 @@ fn records_that_do_not_add_up_are_refused_with_their_offset() {
 
 #[test]
 fn a_newer_version_is_named() {
-    let json = br#"{"n":0,"epoch":1,"ms":0,"type":"made","version":2,"study":{"id":"new"}}"#;
+    let json = br#"{"n":0,"epoch":1,"ms":0,"type":"made","version":3,"study":{"id":"new"}}"#;
     let mut bytes = format!("{:08x} {} ", crc32c::crc32c(json), json.len()).into_bytes();
     bytes.extend_from_slice(json);
     bytes.push(b'\n');
-    assert!(matches!(read(&bytes), Err(Error::Version { found: 2, known: JOURNAL_VERSION, .. })));
+    let said = read(&bytes).unwrap_err().to_string();
+    assert!(
+        said.contains("was written by a newer tribo (format 3.0; this program reads up to 2.0)"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_record_that_a_newer_program_added_is_no_damage() {
+    let journal = |records: &[&str]| {
+        let mut bytes = vec![];
+        for json in records {
+            writeln!(bytes, "{:08x} {} {json}", crc32c::crc32c(json.as_bytes()), json.len()).unwrap();
+        }
+        read(&bytes)
+    };
+    let created = r#"{"n":0,"epoch":1,"ms":5,"type":"created","version":1,"study":"abc123","config":"x"}"#;
+    let raised = r#"{"n":1,"epoch":1,"ms":5,"type":"raised","version":2,"minor":9,"tribo":"7.0.0"}"#;
+    let unknown = r#"{"n":2,"epoch":1,"ms":5,"type":"chapter","engine":"bo"}"#;
+    assert_eq!(journal(&[created, raised]).unwrap().ledger.format, Format { version: 2, minor: 9 });
+    let said = journal(&[created, raised, unknown]).unwrap_err().to_string();
+    assert!(said.contains("newer tribo (format 2.9; this program reads up to 2.0)"), "{said}");
+    let here = raised.replace(",\"minor\":9", "");
+    assert!(matches!(journal(&[created, &here, unknown]), Err(Error::Corrupt { .. })));
+    assert!(matches!(
+        journal(&[created, &here, &here.replace("\"n\":1", "\"n\":2")]),
+        Err(Error::Corrupt { .. })
+    ));
 }
 
 #[test]
@@ -207,8 +233,8 @@ fn an_old_journal_with_unknown_and_without_optional_members_replays() {
     let ledger = read(&bytes).unwrap().ledger;
     assert_eq!((ledger.created_ms, ledger.last_ms, ledger.next), (5, 10, 6));
     let end = ledger.attempt(AttemptId { trial: 0, attempt: 1 }).unwrap().end.clone().unwrap();
-    assert_eq!((end.kind, end.value, end.wall_s, end.reason.as_str()), (Kind::Lost, None, None, ""));
-    assert_eq!(ledger.trial(0).unwrap().verdict, Some(Verdict::Failed { reason: String::new() }));
+    assert_eq!((end.finding, end.wall_s), (Finding::none(Kind::Lost, ""), None));
+    assert_eq!(ledger.trial(0).unwrap().outcome, Some(Finding::failed("")));
 }
 
 #[test]
@@ -217,8 +243,8 @@ fn a_record_that_json_cannot_hold_is_refused() {
     let path = folder.path().join("journal");
     let entries = study(0, 0);
     let mut journal = Journal::create(&path, &entries).unwrap();
-    let verdict = Verdict::Measured { value: f64::NAN };
-    let bad = Entry { n: 2, epoch: 1, ms: 0, record: Record::Told { trial: 0, verdict } };
+    let finding = Finding::measured(crate::outputs::Outputs::one(VALUE, f64::NAN));
+    let bad = Entry { n: 2, epoch: 1, ms: 0, record: Record::Told { trial: 0, finding } };
     assert!(journal.append(&bad).is_err());
     journal.sync().unwrap();
     assert_eq!(replay(&path).unwrap().ledger, fold(&entries));

@@ -1,6 +1,7 @@
 //! Answers good and bad, in numbers, and in order.
 
 use super::*;
+use crate::job::Finding;
 use crate::store::Store;
 use crate::store::fixture::{Study, answer, first_attempt, names, study_id};
 use std::os::unix::fs::PermissionsExt;
@@ -76,7 +77,7 @@ fn duplicates_and_late_answers_are_for_the_driver_to_judge() {
     let mut study = Study::with(1);
     let id = first_attempt(0);
     let good = answer(&study_id(), id);
-    let duplicate = Answer { kind: Kind::Duplicate, value: None, ..good.clone() };
+    let duplicate = Answer { finding: Finding::none(Kind::Duplicate, ""), ..good.clone() };
     let later = Answer { incarnation: 1, ..good.clone() };
     study.leave_answer(0);
     study.leave("000000.a1.i0.dup-99.json", json(&duplicate));

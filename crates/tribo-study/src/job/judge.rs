@@ -1,13 +1,12 @@
-//! What an ended command amounts to: a kind, a value or a reason.
+//! What an ended command amounts to: a kind, numbers or a reason.
 //!
 //! In this order: it was stopped; it was killed; its exit code is not 0; and only then its answer. So an answer never
 //! counts when the program says by its exit code that it failed.
 
-use super::extract::{Found, extract};
+use super::extract::extract;
 use super::watch::Ending;
-use super::{Kind, STDERR_FILE, STDOUT_FILE};
+use super::{Finding, Kind, STDERR_FILE, STDOUT_FILE};
 use crate::config::{Command, Evaluation};
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -17,65 +16,49 @@ const TAIL_LINES: usize = 40;
 const TAIL_BYTES: u64 = 8 << 10;
 const SIGKILL: i32 = 9;
 
-/// Part of an answer.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Verdict {
-    pub(super) kind: Kind,
-    pub(super) value: Option<f64>,
-    pub(super) reason: String,
-    pub(super) extra: BTreeMap<String, f64>,
-}
-
-impl Verdict {
-    /// No value.
-    pub(super) fn none(kind: Kind, reason: impl Into<String>) -> Verdict {
-        Verdict { kind, value: None, reason: reason.into(), extra: BTreeMap::new() }
-    }
-}
-
 /// Judges a command; `out_of_memory` if the kernel killed something for lack of memory meanwhile.
-pub(super) fn judge(evaluation: &Evaluation, ending: &Ending, dir: &Path, out_of_memory: bool) -> Verdict {
-    let mut verdict =
-        judge_ending(evaluation, ending, out_of_memory).unwrap_or_else(|| judge_answer(evaluation, dir));
+pub(super) fn judge(evaluation: &Evaluation, ending: &Ending, dir: &Path, out_of_memory: bool) -> Finding {
+    let mut finding = judge_ending(evaluation, ending, out_of_memory)
+        .unwrap_or_else(|| extract(evaluation, dir, &dir.join(STDOUT_FILE)));
     if !ending.survivors.is_empty() {
-        let separator = if verdict.reason.is_empty() { "" } else { "; " };
-        verdict.reason +=
+        let separator = if finding.reason.is_empty() { "" } else { "; " };
+        finding.reason +=
             &format!("{separator}processes that would not end: {}", ending.survivors.join(", "));
     }
-    verdict
+    finding
 }
 
-fn judge_ending(evaluation: &Evaluation, ending: &Ending, out_of_memory: bool) -> Option<Verdict> {
+fn judge_ending(evaluation: &Evaluation, ending: &Ending, out_of_memory: bool) -> Option<Finding> {
     if let Some(stop) = &ending.stop {
         let after = format!("{} (after {:.1} s)", stop.reason, ending.wall_s);
-        return Some(Verdict::none(stop.kind, after));
+        return Some(Finding::none(stop.kind, after));
     }
     // A shell reports the death of its child by a signal as 128 and the signal.
     let killed = ending.signal == Some(SIGKILL) || ending.exit_code == Some(128 + SIGKILL);
     if killed && out_of_memory {
-        return Some(Verdict::none(
+        return Some(Finding::none(
             Kind::Memory,
             "the kernel killed it for lack of memory; ask for more, or compute with less",
         ));
     }
     match (ending.exit_code, ending.signal) {
         (Some(0), _) => None,
-        (Some(code), _) if code == evaluation.retry_exit_code => Some(Verdict::none(
+        (Some(code), _) if code == evaluation.retry_exit_code => Some(Finding::none(
             Kind::Transient,
             format!("the command asked to be tried again (exit code {code})"),
         )),
-        (Some(code), _) if code == evaluation.infeasible_exit_code => Some(Verdict::none(
+        (Some(code), _) if code == evaluation.infeasible_exit_code => Some(Finding::none(
             Kind::Infeasible,
             format!("the command says the point is not allowed (exit code {code})"),
         )),
-        (Some(code), _) => Some(Verdict::none(
+        (Some(code), _) => Some(Finding::none(
             Kind::Failed,
             format!("the command failed with exit code {code}{}", hint(evaluation, code)),
         )),
         (None, Some(signal)) => {
-            Some(Verdict::none(Kind::Failed, format!("the command was killed by {}", signal_name(signal))))
+            Some(Finding::none(Kind::Failed, format!("the command was killed by {}", signal_name(signal))))
         }
-        (None, None) => Some(Verdict::none(Kind::Failed, "the command would not end")),
+        (None, None) => Some(Finding::none(Kind::Failed, "the command would not end")),
     }
 }
 
@@ -93,17 +76,6 @@ fn hint(evaluation: &Evaluation, code: i32) -> String {
 fn signal_name(signal: i32) -> String {
     let name = signal_hook::low_level::signal_name(signal);
     name.map_or_else(|| format!("signal {signal}"), |name| format!("{name} (signal {signal})"))
-}
-
-fn judge_answer(evaluation: &Evaluation, dir: &Path) -> Verdict {
-    match extract(&evaluation.result, dir, &dir.join(STDOUT_FILE)) {
-        Found::Value(value, extra) => {
-            Verdict { kind: Kind::Ok, value: Some(value), reason: String::new(), extra }
-        }
-        Found::Infeasible(reason) => Verdict::none(Kind::Infeasible, reason),
-        Found::Failed(reason) => Verdict::none(Kind::Failed, reason),
-        Found::Invalid(reason) => Verdict::none(Kind::Invalid, reason),
-    }
 }
 
 /// The last lines of standard error, empty if there are none.
@@ -126,8 +98,10 @@ mod tests {
     use super::*;
     use crate::config::{ParamsFormat, ResultSource};
     use crate::job::watch::Stop;
+    use crate::outputs::VALUE;
+    use std::collections::BTreeMap;
 
-    fn verdict(command: Command, ending: Ending, out_of_memory: bool, stdout: &str) -> Verdict {
+    fn finding(command: Command, ending: Ending, out_of_memory: bool, stdout: &str) -> Finding {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(STDOUT_FILE), stdout).unwrap();
         let evaluation = Evaluation {
@@ -135,6 +109,7 @@ mod tests {
             timeout: None,
             params: ParamsFormat::Json,
             result: ResultSource::Stdout,
+            outputs: vec![],
             decks: vec![],
             copy: vec![],
             link: vec![],
@@ -165,25 +140,25 @@ mod tests {
             (ended(None, Some(15)), true, Kind::Failed, "SIGTERM"),
             (ended(None, None), false, Kind::Failed, "would not end"),
         ] {
-            let verdict = verdict(program(), ending, out_of_memory, "1.5");
-            assert_eq!((verdict.kind, verdict.value), (kind, None), "{verdict:?}");
-            assert!(verdict.reason.contains(part), "{verdict:?}");
+            let finding = finding(program(), ending, out_of_memory, "1.5");
+            assert_eq!((finding.kind, finding.value(VALUE)), (kind, None), "{finding:?}");
+            assert!(finding.reason.contains(part), "{finding:?}");
         }
-        let missing = verdict(Command::Shell("x".into()), ended(Some(127), None), false, "");
+        let missing = finding(Command::Shell("x".into()), ended(Some(127), None), false, "");
         assert!(missing.reason.contains("$TRIBO_STUDY_DIR"), "{missing:?}");
-        assert_eq!(verdict(program(), ended(Some(0), None), false, "1.5").value, Some(1.5));
+        assert_eq!(finding(program(), ended(Some(0), None), false, "1.5").value(VALUE), Some(1.5));
     }
 
     #[test]
     fn a_stop_outranks_and_survivors_are_named() {
         let stop = Stop { kind: Kind::Timeout, reason: "over".into() };
         let ending = Ending { stop: Some(stop), survivors: vec!["7 (d)".into()], ..ended(Some(0), None) };
-        let stopped = verdict(Command::Argv(vec![]), ending, true, "1.5");
+        let stopped = finding(Command::Argv(vec![]), ending, true, "1.5");
         assert_eq!(stopped.kind, Kind::Timeout);
         assert_eq!(stopped.reason, "over (after 1.0 s); processes that would not end: 7 (d)");
         let ending = Ending { survivors: vec!["7 (d)".into()], ..ended(Some(0), None) };
         assert_eq!(
-            verdict(Command::Argv(vec![]), ending, false, "1.5").reason,
+            finding(Command::Argv(vec![]), ending, false, "1.5").reason,
             "processes that would not end: 7 (d)"
         );
     }

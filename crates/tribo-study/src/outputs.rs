@@ -1,0 +1,166 @@
+//! Outputs: the named numbers of one evaluation.
+//!
+//! A study file declares them in `[[output]]`, one of them with a goal to reach and the others to be recorded; `direction`
+//! is the short form for one called `value`. An evaluation may give some and not others, and people may tell numbers that
+//! nobody declared: what is there is kept, by name. Values are in the user's direction and finite by construction.
+//!
+//! In files the output called `value` stands by itself, as it did when it was the only one, and all others stand in an
+//! object `outputs`.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The name of the one output of a study that names none.
+pub const VALUE: &str = "value";
+
+/// What an output is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    /// Smaller is better.
+    Minimize,
+    /// Larger is better.
+    Maximize,
+    /// It is written down.
+    Record,
+}
+
+/// An output as a study file declares it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub goal: Goal,
+}
+
+/// Named finite numbers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub struct Outputs(BTreeMap<String, f64>);
+
+impl Outputs {
+    /// None.
+    pub const fn new() -> Outputs {
+        Outputs(BTreeMap::new())
+    }
+
+    /// One number; none if it is not finite.
+    pub fn one(name: &str, value: f64) -> Outputs {
+        [(name.to_owned(), value)].into_iter().collect()
+    }
+
+    /// Adds a number if it is finite; says whether it is.
+    pub fn insert(&mut self, name: impl Into<String>, value: f64) -> bool {
+        if value.is_finite() {
+            self.0.insert(name.into(), value);
+        }
+        value.is_finite()
+    }
+
+    /// The number of this name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.get(name).copied()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), *value))
+    }
+
+    /// All of them, the declared ones first and in their order.
+    pub fn in_order<'a>(&'a self, declared: &'a [Output]) -> impl Iterator<Item = (&'a str, f64)> {
+        let first =
+            declared.iter().filter_map(|output| Some((output.name.as_str(), self.get(&output.name)?)));
+        let others = self.iter().filter(|(name, _)| declared.iter().all(|output| output.name != *name));
+        first.chain(others)
+    }
+
+    /// The same as a JSON object.
+    pub fn to_json(&self, declared: &[Output]) -> serde_json::Map<String, serde_json::Value> {
+        self.in_order(declared).map(|(name, value)| (name.to_owned(), value.into())).collect()
+    }
+}
+
+/// Numbers that are not finite are left out.
+impl FromIterator<(String, f64)> for Outputs {
+    fn from_iter<T: IntoIterator<Item = (String, f64)>>(numbers: T) -> Outputs {
+        Outputs(numbers.into_iter().filter(|(_, value)| value.is_finite()).collect())
+    }
+}
+
+/// For people: `mass 1.2, stress 180.0`.
+impl fmt::Display for Outputs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.iter().enumerate().try_for_each(|(k, (name, value))| {
+            f.write_str(if k > 0 { ", " } else { "" })?;
+            write!(f, "{name} {value:?}")
+        })
+    }
+}
+
+/// Outputs in a file.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    outputs: BTreeMap<String, f64>,
+}
+
+impl From<Outputs> for Written {
+    fn from(Outputs(mut outputs): Outputs) -> Written {
+        Written { value: outputs.remove(VALUE), outputs }
+    }
+}
+
+impl From<Written> for Outputs {
+    fn from(Written { value, outputs }: Written) -> Outputs {
+        outputs.into_iter().chain(value.map(|value| (VALUE.to_owned(), value))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outputs(numbers: &[(&str, f64)]) -> Outputs {
+        numbers.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    }
+
+    #[test]
+    fn only_finite_numbers_are_kept() {
+        let mut outputs = outputs(&[("mass", 1.5), ("stress", f64::NAN)]);
+        assert!(!outputs.insert("time", f64::INFINITY) && outputs.insert("time", -0.5));
+        assert_eq!(outputs.to_string(), "mass 1.5, time -0.5");
+        assert_eq!((outputs.get("time"), outputs.get("stress")), (Some(-0.5), None));
+        assert!(Outputs::one(VALUE, f64::NAN).is_empty());
+    }
+
+    #[test]
+    fn the_value_stands_by_itself_in_files() {
+        for (some, text) in [
+            (outputs(&[]), "{}"),
+            (outputs(&[("value", 0.1)]), r#"{"value":0.1}"#),
+            (outputs(&[("mass", 0.1), ("a", 2.0)]), r#"{"outputs":{"a":2.0,"mass":0.1}}"#),
+            (outputs(&[("mass", 0.1), ("value", 2.0)]), r#"{"value":2.0,"outputs":{"mass":0.1}}"#),
+        ] {
+            assert_eq!(serde_json::to_string(&some).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Outputs>(text).unwrap(), some);
+        }
+    }
+
+    #[test]
+    fn people_see_the_order_of_the_study_file() {
+        let declared =
+            ["stress", "mass", "gone"].map(|name| Output { name: name.to_owned(), goal: Goal::Record });
+        let some = outputs(&[("mass", 1.0), ("extra", 3.0), ("stress", 2.0)]);
+        let names: Vec<String> = some.to_json(&declared).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["stress", "mass", "extra"]);
+    }
+}

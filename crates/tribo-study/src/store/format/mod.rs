@@ -1,0 +1,306 @@
+//! Records as they stand in the journal: types for the disk alone, apart from those that the program works with.
+//!
+//! A record is a JSON object with a `type`. Members that are not known are ignored and missing ones have defaults, so
+//! that programs of the same format read each other. The first record says which format the journal is of; `raised` says
+//! that it is of a newer one from there on.
+//!
+//! | format | knows |
+//! |---|---|
+//! | 1.0 | one `value` for each evaluation |
+//! | 2.0 | `outputs` beside it, `raised`, `minor` |
+//!
+//! A program reads every older format, and goes on in it: it raises the format just before the first record that the older
+//! one does not know, so a study can go back to an older program for as long as that could read it. Of a newer format a
+//! program reads what it can: a newer version is refused, and so is a record that cannot be read where the minor version
+//! is newer. That is "written by a newer tribo"; the same record in a journal of this format is damage. A change that
+//! older programs must not overlook takes a new version, one that they may overlook a new minor version.
+
+mod trial;
+
+use super::record::{Entry, Record};
+use crate::job::{Finding, Kind};
+use crate::outputs::{Outputs, VALUE};
+use crate::tag::{AttemptId, StudyId, Tag};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The format of a journal: a newer version is refused, a newer minor version is read as far as it can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Format {
+    /// The version.
+    pub version: u32,
+    /// The minor version.
+    pub minor: u32,
+}
+
+impl Format {
+    /// The first one.
+    pub const FIRST: Format = Format { version: 1, minor: 0 };
+    /// With named outputs.
+    pub const OUTPUTS: Format = Format { version: 2, minor: 0 };
+    /// The newest one that this program knows, in which it makes new journals.
+    pub const NEWEST: Format = Format::OUTPUTS;
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.version, self.minor)
+    }
+}
+
+/// The oldest format that knows a record.
+pub(super) fn needed(record: &Record) -> Format {
+    let named = |outputs: &Outputs| outputs.iter().any(|(name, _)| name != VALUE);
+    let named = match record {
+        Record::Ended { finding, .. } | Record::Told { finding, .. } => named(&finding.outputs),
+        Record::Imported { outputs, .. } => named(outputs),
+        _ => false,
+    };
+    if named { Format::OUTPUTS } else { Format::FIRST }
+}
+
+/// Why a record cannot be used.
+#[derive(Debug, PartialEq)]
+pub enum Unreadable {
+    /// The journal is of a newer format.
+    Newer(Format),
+    /// It is not a record of this format.
+    Damaged(String),
+}
+
+/// The JSON of a record. The error says why it would not read back.
+pub(super) fn encode(entry: &Entry) -> Result<Vec<u8>, String> {
+    let line = Line::try_from(entry)?;
+    let json = serde_json::to_vec(&line).map_err(|error| error.to_string())?;
+    // JSON has no infinities: a record with one would be written and then never read again.
+    let back = serde_json::from_slice::<Line>(&json).ok().filter(|back| *back == line);
+    match back.map(Entry::try_from) {
+        Some(Ok(_)) => Ok(json),
+        _ => Err(format!("{entry:?} does not survive as JSON")),
+    }
+}
+
+/// A record from its JSON. `format` is that of the journal so far; None for the first record.
+pub fn decode(json: &[u8], format: Option<Format>) -> Result<Entry, Unreadable> {
+    let line = serde_json::from_slice::<Line>(json);
+    if let Some(newer) =
+        announced(json, &line, format.is_none()).filter(|format| format.version > Format::NEWEST.version)
+    {
+        return Err(Unreadable::Newer(newer));
+    }
+    match (line.map_err(|error| error.to_string()).and_then(Entry::try_from), format) {
+        (Ok(entry), _) => Ok(entry),
+        (Err(_), Some(format)) if format > Format::NEWEST => Err(Unreadable::Newer(format)),
+        (Err(what), _) => Err(Unreadable::Damaged(what)),
+    }
+}
+
+/// The format that a record says the journal is of, which the `first` one does, whatever it is called. What else stands in
+/// such a record may have changed since.
+fn announced(json: &[u8], line: &serde_json::Result<Line>, first: bool) -> Option<Format> {
+    #[derive(Deserialize)]
+    struct Announcement {
+        r#type: String,
+        version: u32,
+        #[serde(default)]
+        minor: u32,
+    }
+    match line {
+        Ok(Line { written: Written::Created { version, minor, .. }, .. })
+        | Ok(Line { written: Written::Raised { version, minor, .. }, .. }) => {
+            Some(Format { version: *version, minor: *minor })
+        }
+        Ok(_) => None,
+        Err(_) => {
+            let Announcement { r#type, version, minor } = serde_json::from_slice(json).ok()?;
+            (first || r#type == "raised").then_some(Format { version, minor })
+        }
+    }
+}
+
+/// A line of the journal.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Line {
+    n: u64,
+    epoch: u64,
+    ms: u64,
+    #[serde(flatten)]
+    written: Written,
+}
+
+/// A record.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Written {
+    Created {
+        version: u32,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        minor: u32,
+        study: StudyId,
+        config: String,
+        #[serde(default)]
+        tribo: String,
+    },
+    Raised {
+        version: u32,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        minor: u32,
+        #[serde(default)]
+        tribo: String,
+    },
+    Opened {
+        #[serde(default)]
+        host: String,
+        #[serde(default)]
+        pid: u32,
+        #[serde(default)]
+        tribo: String,
+    },
+    Configured {
+        config: String,
+    },
+    Asked {
+        trial: trial::Written,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_hand: bool,
+    },
+    Imported {
+        trial: u64,
+        point: serde_json::Map<String, serde_json::Value>,
+        #[serde(flatten)]
+        outputs: Outputs,
+    },
+    Intended {
+        #[serde(flatten)]
+        id: AttemptId,
+        tag: Tag,
+    },
+    Submitted {
+        #[serde(flatten)]
+        id: AttemptId,
+        job: String,
+    },
+    Ended {
+        #[serde(flatten)]
+        id: AttemptId,
+        kind: Kind,
+        #[serde(flatten)]
+        outputs: Outputs,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wall_s: Option<f64>,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        host: String,
+    },
+    Told {
+        trial: u64,
+        outcome: Outcome,
+        #[serde(flatten)]
+        outputs: Outputs,
+        /// With `failed`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// With `invalid`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
+    },
+    Closed {
+        #[serde(default)]
+        why: String,
+    },
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Outcome {
+    Measured,
+    Failed,
+    Infeasible,
+    Invalid,
+}
+
+fn is_zero(minor: &u32) -> bool {
+    *minor == 0
+}
+
+impl TryFrom<&Entry> for Line {
+    type Error = String;
+
+    fn try_from(entry: &Entry) -> Result<Line, String> {
+        let Entry { n, epoch, ms, record } = entry.clone();
+        let written = match record {
+            Record::Created { format: Format { version, minor }, study, config, tribo } => {
+                Written::Created { version, minor, study, config, tribo }
+            }
+            Record::Raised { format: Format { version, minor }, tribo } => {
+                Written::Raised { version, minor, tribo }
+            }
+            Record::Opened { host, pid, tribo } => Written::Opened { host, pid, tribo },
+            Record::Configured { config } => Written::Configured { config },
+            Record::Asked { trial, by_hand } => Written::Asked { trial: (&trial).try_into()?, by_hand },
+            Record::Imported { trial, point, outputs } => Written::Imported { trial, point, outputs },
+            Record::Intended { id, tag } => Written::Intended { id, tag },
+            Record::Submitted { id, job } => Written::Submitted { id, job },
+            Record::Ended { id, finding: Finding { kind, outputs, reason }, wall_s, host } => {
+                Written::Ended { id, kind, outputs, reason, wall_s, host }
+            }
+            Record::Told { trial, finding } => told(trial, finding),
+            Record::Closed { why } => Written::Closed { why },
+        };
+        Ok(Line { n, epoch, ms, written })
+    }
+}
+
+fn told(trial: u64, Finding { kind, outputs, reason }: Finding) -> Written {
+    let (outcome, reason, answer) = match kind {
+        Kind::Ok => (Outcome::Measured, None, None),
+        Kind::Infeasible => (Outcome::Infeasible, None, None),
+        Kind::Invalid => (Outcome::Invalid, None, Some(reason)),
+        _ => (Outcome::Failed, Some(reason), None),
+    };
+    Written::Told { trial, outcome, outputs, reason, answer }
+}
+
+impl TryFrom<Line> for Entry {
+    type Error = String;
+
+    fn try_from(Line { n, epoch, ms, written }: Line) -> Result<Entry, String> {
+        let record = match written {
+            Written::Created { version, minor, study, config, tribo } => {
+                Record::Created { format: Format { version, minor }, study, config, tribo }
+            }
+            Written::Raised { version, minor, tribo } => {
+                Record::Raised { format: Format { version, minor }, tribo }
+            }
+            Written::Opened { host, pid, tribo } => Record::Opened { host, pid, tribo },
+            Written::Configured { config } => Record::Configured { config },
+            Written::Asked { trial, by_hand } => Record::Asked { trial: trial.into(), by_hand },
+            Written::Imported { trial, point, outputs } => Record::Imported { trial, point, outputs },
+            Written::Intended { id, tag } => Record::Intended { id, tag },
+            Written::Submitted { id, job } => Record::Submitted { id, job },
+            Written::Ended { id, kind, outputs, reason, wall_s, host } => {
+                Record::Ended { id, finding: Finding { kind, outputs, reason }, wall_s, host }
+            }
+            Written::Told { trial, outcome, outputs, reason, answer } => {
+                let kind = match outcome {
+                    Outcome::Measured if outputs.is_empty() => {
+                        return Err("measured without a value".to_owned());
+                    }
+                    Outcome::Measured => Kind::Ok,
+                    Outcome::Failed => Kind::Failed,
+                    Outcome::Infeasible => Kind::Infeasible,
+                    Outcome::Invalid => Kind::Invalid,
+                };
+                let reason = reason.or(answer).unwrap_or_default();
+                Record::Told { trial, finding: Finding { kind, outputs, reason } }
+            }
+            Written::Closed { why } => Record::Closed { why },
+        };
+        Ok(Entry { n, epoch, ms, record })
+    }
+}
+
+#[cfg(test)]
+mod tests;

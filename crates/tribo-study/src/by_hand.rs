@@ -43,7 +43,7 @@ impl ByHand {
     pub fn in_memory(config: Config, text: &str) -> Result<ByHand> {
         let (study, config_text) = (random_id(), text.to_owned());
         let (format, tribo) = (Format::NEWEST, String::new());
-        let created = Record::Created { format, study, config: config_text, tribo };
+        let created = Record::Created { format, study, config: config_text, engine: None, tribo };
         let entry = Entry { n: 0, epoch: 1, ms: 0, record: created };
         let ledger = Ledger::begin(&entry).map_err(Error::Usage)?;
         ByHand::over(config, ledger, None, None)

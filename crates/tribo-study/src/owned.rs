@@ -7,10 +7,10 @@ use crate::config::Config;
 use crate::layout::Layout;
 use crate::store::disk::UtcMs;
 use crate::store::ledger::Ledger;
-use crate::store::record::Record;
+use crate::store::record::{Engine, Record};
 use crate::store::{self, Disk};
 use crate::tag::StudyId;
-use crate::{Error, Result};
+use crate::{Error, Result, replay};
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -43,7 +43,8 @@ impl Owned {
         let utc_ms = clock(&config, before.as_ref());
         let layout = layout.clone();
         if before.is_none() {
-            let (store, ledger) = Disk::create_with(&layout, &text, &random_id(), utc_ms)?;
+            let engine = Engine::of(&replay::fresh(&config)?);
+            let (store, ledger) = Disk::create_with(&layout, &text, &random_id(), Some(engine), utc_ms)?;
             return Ok(Owned { layout, config, ledger, notes: vec![], store });
         }
         let (store, ledger, notes) = Disk::open_with(&layout, take_over, utc_ms)?;

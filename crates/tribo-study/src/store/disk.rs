@@ -13,7 +13,7 @@ use super::journal::{self, Journal};
 use super::lease::{Lease, Owner};
 use super::ledger::Ledger;
 use super::process::Process;
-use super::record::{Entry, Record};
+use super::record::{Engine, Entry, Record};
 use super::spool::Spool;
 use super::{Claim, Request, Store, attempts, files, requests};
 use crate::job::{Answer, Spec};
@@ -51,7 +51,7 @@ impl std::fmt::Debug for Disk {
 impl Disk {
     /// Makes the store of a new study and takes it.
     pub fn create(layout: &Layout, config: &str, study: &StudyId) -> Result<(Disk, Ledger)> {
-        Disk::create_with(layout, config, study, Box::new(utc_ms))
+        Disk::create_with(layout, config, study, None, Box::new(utc_ms))
     }
 
     /// As [`Disk::create`], by another clock.
@@ -59,9 +59,10 @@ impl Disk {
         layout: &Layout,
         config: &str,
         study: &StudyId,
+        engine: Option<Engine>,
         utc_ms: UtcMs,
     ) -> Result<(Disk, Ledger)> {
-        Disk::create_as(&Process::current()?, layout, config, study, utc_ms)
+        Disk::create_as(&Process::current()?, layout, config, study, engine, utc_ms)
     }
 
     /// Takes an existing study. The strings are for the user: what was found and put right.
@@ -86,6 +87,7 @@ impl Disk {
         layout: &Layout,
         config: &str,
         study: &StudyId,
+        engine: Option<Engine>,
         utc_ms: UtcMs,
     ) -> Result<(Disk, Ledger)> {
         let layout = absolute(layout)?;
@@ -99,6 +101,7 @@ impl Disk {
             format: Format::NEWEST,
             study: study.clone(),
             config: config.to_owned(),
+            engine,
             tribo,
         };
         let entry = |n, record| Entry { n, epoch: lease.epoch(), ms: utc_ms(), record };

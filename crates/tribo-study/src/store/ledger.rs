@@ -5,7 +5,7 @@
 //! add up was written by something else.
 
 use super::format::Format;
-use super::record::{Entry, Record};
+use super::record::{Engine, Entry, Record};
 use crate::job::{Finding, Kind};
 use crate::tag::{AttemptId, StudyId, Tag};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +39,23 @@ pub struct Ledger {
     n_asked: usize,
     /// Order of asked, imported and told, for rebuilding the optimiser.
     events: Vec<Event>,
+    /// The chapters before the present one, and the present one.
+    chapters: Vec<Chapter>,
+}
+
+/// A part of a study in which one engine makes the proposals, by one study file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chapter {
+    /// The study file in force; in a chapter that is over, when it ended.
+    pub config: String,
+    /// What makes the proposals.
+    pub engine: Option<Engine>,
+    /// Events before it.
+    pub first_event: usize,
+    /// The first trial that it can ask.
+    pub first_trial: u64,
+    /// Trials asked before it.
+    pub n_asked_before: usize,
 }
 
 /// What the optimiser has to be told again, in this order, to be as it was.
@@ -141,7 +158,7 @@ impl End {
 impl Ledger {
     /// The state after the first record, which must be `Created`. The error says what is wrong.
     pub fn begin(first: &Entry) -> Result<Ledger, String> {
-        let Record::Created { format, study, config, .. } = &first.record else {
+        let Record::Created { format, study, config, engine, .. } = &first.record else {
             return Err("the first record does not create a study".to_owned());
         };
         if first.n != 0 {
@@ -161,6 +178,13 @@ impl Ledger {
             told: vec![],
             n_asked: 0,
             events: vec![],
+            chapters: vec![Chapter {
+                config: config.clone(),
+                engine: engine.clone(),
+                first_event: 0,
+                first_trial: 0,
+                n_asked_before: 0,
+            }],
         })
     }
 
@@ -188,7 +212,22 @@ impl Ledger {
             }
             Record::Raised { format, .. } => self.format = *format,
             Record::Opened { .. } => self.closed = None,
-            Record::Configured { config } => self.config.clone_from(config),
+            Record::Configured { config } => {
+                self.config.clone_from(config);
+                if let Some(chapter) = self.chapters.last_mut() {
+                    chapter.config.clone_from(config);
+                }
+            }
+            Record::Chapter { config, engine, .. } => {
+                self.config.clone_from(config);
+                self.chapters.push(Chapter {
+                    config: config.clone(),
+                    engine: Some(engine.clone()),
+                    first_event: self.events.len(),
+                    first_trial: self.trials.last_key_value().map_or(0, |(id, _)| id + 1),
+                    n_asked_before: self.n_asked,
+                });
+            }
             Record::Asked { trial, by_hand } => {
                 let source = Source::Asked { trial: trial.clone(), by_hand: *by_hand };
                 self.insert(trial.id.0, source, ms)?;
@@ -297,6 +336,11 @@ impl Ledger {
     /// How many trials the optimiser proposed.
     pub fn n_asked(&self) -> usize {
         self.n_asked
+    }
+
+    /// Its chapters, in order; there is one at least.
+    pub fn chapters(&self) -> &[Chapter] {
+        &self.chapters
     }
 
     /// What the optimiser was asked and told, in order.

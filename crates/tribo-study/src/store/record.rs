@@ -22,6 +22,24 @@ pub struct Entry {
     pub record: Record,
 }
 
+/// What makes the proposals of a chapter: an engine, and the version of it. Another version proposes other points from the
+/// same events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Engine {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: u32,
+}
+
+impl Engine {
+    /// That of an optimiser.
+    pub fn of(study: &tribo::strategy::Study) -> Engine {
+        let tribo::strategy::Version { engine, number } = study.version();
+        Engine { name: engine.to_owned(), version: number }
+    }
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
@@ -33,6 +51,18 @@ pub enum Record {
         study: StudyId,
         /// The study file as it was.
         config: String,
+        /// What makes the proposals; journals of the first format do not say, and mean version 1.
+        engine: Option<Engine>,
+        /// Version of the program.
+        tribo: String,
+    },
+    /// Another chapter begins: proposals follow from another study file, or from another engine, with all results so far as
+    /// known data.
+    Chapter {
+        /// The study file as it is now.
+        config: String,
+        /// What makes the proposals.
+        engine: Engine,
         /// Version of the program.
         tribo: String,
     },

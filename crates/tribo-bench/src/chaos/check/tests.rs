@@ -17,6 +17,7 @@ fn faultless(strategy: &str) -> (Config, Evidence) {
         format: Format::NEWEST,
         study: study_id.clone(),
         config: String::new(),
+        engine: None,
         tribo: String::new(),
     };
     let (mut records, mut answers, mut executions) = (vec![created], vec![], vec![]);

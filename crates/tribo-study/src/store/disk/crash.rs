@@ -46,12 +46,13 @@ fn fold_all(entries: &[Entry]) -> Ledger {
 fn work(run: &Rc<RefCell<Run>>) -> Vec<Entry> {
     let layout = Layout::of(run.borrow().folder.path());
     let clock: UtcMs = Box::new(|| 5);
-    let (mut disk, _) = Disk::create_as(&dead(), &layout, "seed = 1\n", &study_id(), clock).unwrap();
+    let (mut disk, _) = Disk::create_as(&dead(), &layout, "seed = 1\n", &study_id(), None, clock).unwrap();
     let mut entries = vec![];
     let created = Record::Created {
         format: Format::NEWEST,
         study: study_id(),
         config: "seed = 1\n".to_owned(),
+        engine: None,
         tribo: env!("CARGO_PKG_VERSION").to_owned(),
     };
     for (n, record) in [created, opened(&dead())].into_iter().enumerate() {
@@ -105,7 +106,7 @@ fn go_on(what: &str, folder: &Path, promised: &Promised, entries: &[Entry]) {
     let clock: UtcMs = Box::new(|| 6);
     if !layout.journal().exists() {
         assert_eq!(promised.synced, 0, "{what}: a synced journal is gone");
-        let (_, ledger) = Disk::create_as(&me, &layout, "", &study_id(), clock).unwrap();
+        let (_, ledger) = Disk::create_as(&me, &layout, "", &study_id(), None, clock).unwrap();
         assert_eq!(ledger.next, 2, "{what}");
         return;
     }

@@ -53,7 +53,7 @@ fn where_there_is_no_study_a_command_says_how_to_make_one() {
 fn a_virtual_clock_dates_the_records() {
     let folder = tempfile::tempdir().unwrap();
     let layout = Layout::of(folder.path());
-    let (mut disk, ledger) = Disk::create_with(&layout, "", &study_id(), Box::new(|| 5)).unwrap();
+    let (mut disk, ledger) = Disk::create_with(&layout, "", &study_id(), None, Box::new(|| 5)).unwrap();
     assert_eq!(ledger.created_ms, 5);
     assert_eq!(disk.append(&asked(0)).unwrap().ms, 5);
     drop(disk);
@@ -79,7 +79,7 @@ fn a_second_driver_is_refused_and_a_reader_is_not() {
 fn a_driver_that_was_taken_over_stops_at_its_next_sync_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let layout = Layout::of(folder.path());
-    let (mut first, _) = Disk::create_as(&elsewhere(), &layout, "", &study_id(), Box::new(utc_ms)).unwrap();
+    let (mut first, _) = Disk::create_as(&elsewhere(), &layout, "", &study_id(), None, Box::new(utc_ms)).unwrap();
     let file = fs::File::options().write(true).open(layout.lease().join("000001")).unwrap();
     file.set_modified(SystemTime::now() - lease::SILENCE - Duration::from_secs(1)).unwrap();
     let (mut second, ledger, _) = Disk::open(&layout, true).unwrap();
@@ -217,7 +217,7 @@ fn time_that_jumps_does_not_change_the_order() {
         calls.set(calls.get() + 1);
         10 * hour + if calls.get() % 2 == 0 { hour } else { 0 } - hour / 2
     };
-    let (mut disk, _) = Disk::create_with(&layout, "", &study_id(), Box::new(jumping)).unwrap();
+    let (mut disk, _) = Disk::create_with(&layout, "", &study_id(), None, Box::new(jumping)).unwrap();
     for trial in 0..4 {
         disk.append(&asked(trial)).unwrap();
         disk.append(&intended(trial)).unwrap();

@@ -7,7 +7,7 @@
 //! | format | knows |
 //! |---|---|
 //! | 1.0 | one `value` for each evaluation |
-//! | 2.0 | `outputs` beside it, `raised`, `minor` |
+//! | 2.0 | `outputs` beside it, trials at points that someone else chose, `chapter`, `engine`, `raised`, `minor` |
 //!
 //! A program reads every older format, and goes on in it: it raises the format just before the first record that the older
 //! one does not know, so a study can go back to an older program for as long as that could read it. Of a newer format a
@@ -17,12 +17,13 @@
 
 mod trial;
 
-use super::record::{Entry, Record};
+use super::record::{Engine, Entry, Record};
 use crate::job::{Finding, Kind};
 use crate::outputs::{Outputs, VALUE};
 use crate::tag::{AttemptId, StudyId, Tag};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use tribo::trial::Recipe;
 
 /// The format of a journal: a newer version is refused, a newer minor version is read as far as it can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,13 +51,15 @@ impl fmt::Display for Format {
 
 /// The oldest format that knows a record.
 pub(super) fn needed(record: &Record) -> Format {
-    let named = |outputs: &Outputs| outputs.iter().any(|(name, _)| name != VALUE);
-    let named = match record {
-        Record::Ended { finding, .. } | Record::Told { finding, .. } => named(&finding.outputs),
-        Record::Imported { outputs, .. } => named(outputs),
+    let others = |outputs: &Outputs| outputs.iter().any(|(name, _)| name != VALUE);
+    let is_new = match record {
+        Record::Ended { finding, .. } | Record::Told { finding, .. } => others(&finding.outputs),
+        Record::Imported { outputs, .. } => others(outputs),
+        Record::Chapter { .. } => true,
+        Record::Asked { trial, .. } => matches!(trial.recipe, Some(Recipe::Given)),
         _ => false,
     };
-    if named { Format::OUTPUTS } else { Format::FIRST }
+    if is_new { Format::OUTPUTS } else { Format::FIRST }
 }
 
 /// Why a record cannot be used.
@@ -138,6 +141,14 @@ enum Written {
         minor: u32,
         study: StudyId,
         config: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        engine: Option<WrittenEngine>,
+        #[serde(default)]
+        tribo: String,
+    },
+    Chapter {
+        config: String,
+        engine: WrittenEngine,
         #[serde(default)]
         tribo: String,
     },
@@ -211,6 +222,25 @@ enum Written {
     },
 }
 
+/// An engine and its version.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct WrittenEngine {
+    name: String,
+    version: u32,
+}
+
+impl From<Engine> for WrittenEngine {
+    fn from(Engine { name, version }: Engine) -> WrittenEngine {
+        WrittenEngine { name, version }
+    }
+}
+
+impl From<WrittenEngine> for Engine {
+    fn from(WrittenEngine { name, version }: WrittenEngine) -> Engine {
+        Engine { name, version }
+    }
+}
+
 /// How a trial ended.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -231,8 +261,12 @@ impl TryFrom<&Entry> for Line {
     fn try_from(entry: &Entry) -> Result<Line, String> {
         let Entry { n, epoch, ms, record } = entry.clone();
         let written = match record {
-            Record::Created { format: Format { version, minor }, study, config, tribo } => {
-                Written::Created { version, minor, study, config, tribo }
+            Record::Created { format: Format { version, minor }, study, config, engine, tribo } => {
+                let engine = engine.map(WrittenEngine::from);
+                Written::Created { version, minor, study, config, engine, tribo }
+            }
+            Record::Chapter { config, engine, tribo } => {
+                Written::Chapter { config, engine: engine.into(), tribo }
             }
             Record::Raised { format: Format { version, minor }, tribo } => {
                 Written::Raised { version, minor, tribo }
@@ -268,8 +302,12 @@ impl TryFrom<Line> for Entry {
 
     fn try_from(Line { n, epoch, ms, written }: Line) -> Result<Entry, String> {
         let record = match written {
-            Written::Created { version, minor, study, config, tribo } => {
-                Record::Created { format: Format { version, minor }, study, config, tribo }
+            Written::Created { version, minor, study, config, engine, tribo } => {
+                let engine = engine.map(Engine::from);
+                Record::Created { format: Format { version, minor }, study, config, engine, tribo }
+            }
+            Written::Chapter { config, engine, tribo } => {
+                Record::Chapter { config, engine: engine.into(), tribo }
             }
             Written::Raised { version, minor, tribo } => {
                 Record::Raised { format: Format { version, minor }, tribo }

@@ -1,7 +1,7 @@
 //! Every record in its bytes, in both formats, and what a newer program may have written.
 
 use super::*;
-use tribo::trial::{Decision, Ended, Fit, Purpose, Recipe, Trial, TrialId};
+use tribo::trial::{Decision, Ended, Fit, Moves, Purpose, Recipe, RoundStart, Trial, TrialId};
 
 /// A line of each kind of record, as version 0.1.0 wrote it.
 const FIRST: &str = include_str!("../../../tests/data/records-1.0.jsonl");
@@ -55,7 +55,7 @@ fn first_records() -> Vec<Record> {
         Recipe::Uniform,
         Recipe::Jitter { base, balanced: true },
         Recipe::Scatter { base, step: 0.5 },
-        Recipe::Move { round: 1, parts: vec![(0, 2), (5, 7)], chunk: Some(3), step: 0.25 },
+        Recipe::Move { round: 1, began: None, parts: vec![(0, 2), (5, 7)], chunk: Some(3), step: 0.25 },
         Recipe::Set { base, inputs: vec![2, 4] },
         Recipe::Others { base, kept: vec![1] },
         Recipe::Line { base, shift: -0.125 },
@@ -63,7 +63,7 @@ fn first_records() -> Vec<Record> {
     ];
     let purposes = [Purpose::Initial, Purpose::Exploit, Purpose::Added, Purpose::Probe];
     let mut records = vec![
-        Record::Created { format: Format::FIRST, study, config: text("a = \"b\"\nc"), tribo: text("0.1.0") },
+        Record::Created { format: Format::FIRST, study, config: text("a = \"b\"\nc"), engine: None, tribo: text("0.1.0") },
         Record::Opened { host: text("here"), pid: 7, tribo: text("0.1.0") },
         Record::Configured { config: text("c") },
         Record::Asked { trial: trial(None, None), by_hand: true },
@@ -93,10 +93,23 @@ fn later_records() -> Vec<Record> {
     let (some, lacking) = ([("mass", 1.5), ("stress", 180.0)], [("stress", 180.0)]);
     let ended = |finding| Record::Ended { id, finding, wall_s: None, host: String::new() };
     let told = |finding| Record::Told { trial: 3, finding };
+    let engine = |version| Engine { name: "auto".to_owned(), version };
+    let start = RoundStart { base: TrialId(1), moves: Moves::SumKept, named: vec![3] };
+    let began = Some(Box::new(start));
+    let moved = Recipe::Move { round: 1, began, parts: vec![(0, 2)], chunk: None, step: 0.25 };
     let (study, config, tribo) = (StudyId::from_bits(9), "c".to_owned(), "0.2.0".to_owned());
     vec![
-        Record::Created { format: Format::OUTPUTS, study, config, tribo: tribo.clone() },
-        Record::Raised { format: Format::OUTPUTS, tribo },
+        Record::Created {
+            format: Format::OUTPUTS,
+            study,
+            config: config.clone(),
+            engine: Some(engine(1)),
+            tribo: tribo.clone(),
+        },
+        Record::Raised { format: Format::OUTPUTS, tribo: tribo.clone() },
+        Record::Chapter { config, engine: engine(2), tribo },
+        Record::Asked { trial: trial(Some(moved), None), by_hand: false },
+        Record::Asked { trial: trial(Some(Recipe::Given), None), by_hand: true },
         ended(finding(Kind::Ok, &some, "")),
         ended(finding(Kind::Invalid, &lacking, "no `mass`")),
         told(finding(Kind::Ok, &[("mass", 1.5), (VALUE, 2.0)], "")),

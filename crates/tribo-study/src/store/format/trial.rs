@@ -48,6 +48,8 @@ enum Recipe {
     },
     Move {
         round: usize,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        began: Option<Began>,
         parts: Vec<(usize, usize)>,
         chunk: Option<usize>,
         step: f64,
@@ -69,6 +71,45 @@ enum Recipe {
         #[serde(default)]
         number: usize,
     },
+    Given,
+}
+
+/// Where a round of screening began.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Began {
+    base: u64,
+    moves: Moves,
+    named: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Moves {
+    Inside,
+    Far,
+    SumKept,
+}
+
+impl From<trial::RoundStart> for Began {
+    fn from(trial::RoundStart { base, moves, named }: trial::RoundStart) -> Began {
+        let moves = match moves {
+            trial::Moves::Inside => Moves::Inside,
+            trial::Moves::Far => Moves::Far,
+            trial::Moves::SumKept => Moves::SumKept,
+        };
+        Began { base: base.0, moves, named }
+    }
+}
+
+impl From<Began> for trial::RoundStart {
+    fn from(Began { base, moves, named }: Began) -> trial::RoundStart {
+        let moves = match moves {
+            Moves::Inside => trial::Moves::Inside,
+            Moves::Far => trial::Moves::Far,
+            Moves::SumKept => trial::Moves::SumKept,
+        };
+        trial::RoundStart { base: TrialId(base), moves, named }
+    }
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -174,11 +215,14 @@ impl TryFrom<trial::Recipe> for Recipe {
             Made::Uniform => Recipe::Uniform,
             Made::Jitter { base, balanced } => Recipe::Jitter { base: base.0, balanced },
             Made::Scatter { base, step } => Recipe::Scatter { base: base.0, step },
-            Made::Move { round, parts, chunk, step } => Recipe::Move { round, parts, chunk, step },
+            Made::Move { round, began, parts, chunk, step } => {
+                Recipe::Move { round, began: began.map(|began| (*began).into()), parts, chunk, step }
+            }
             Made::Set { base, inputs } => Recipe::Set { base: base.0, inputs },
             Made::Others { base, kept } => Recipe::Others { base: base.0, kept },
             Made::Line { base, shift } => Recipe::Line { base: base.0, shift },
             Made::Bins { base, number } => Recipe::Bins { base: base.0, number },
+            Made::Given => Recipe::Given,
             other => return Err(format!("the journal has no word for the recipe {other:?}")),
         })
     }
@@ -195,11 +239,14 @@ impl From<Recipe> for trial::Recipe {
             Recipe::Uniform => Made::Uniform,
             Recipe::Jitter { base, balanced } => Made::Jitter { base: TrialId(base), balanced },
             Recipe::Scatter { base, step } => Made::Scatter { base: TrialId(base), step },
-            Recipe::Move { round, parts, chunk, step } => Made::Move { round, parts, chunk, step },
+            Recipe::Move { round, began, parts, chunk, step } => {
+                Made::Move { round, began: began.map(|began| Box::new(began.into())), parts, chunk, step }
+            }
             Recipe::Set { base, inputs } => Made::Set { base: TrialId(base), inputs },
             Recipe::Others { base, kept } => Made::Others { base: TrialId(base), kept },
             Recipe::Line { base, shift } => Made::Line { base: TrialId(base), shift },
             Recipe::Bins { base, number } => Made::Bins { base: TrialId(base), number },
+            Recipe::Given => Made::Given,
         }
     }
 }

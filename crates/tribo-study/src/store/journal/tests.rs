@@ -18,6 +18,7 @@ fn study(told: u64, running: u64) -> Vec<Entry> {
             format: Format::FIRST,
             study: id.clone(),
             config: text("seed = 1\n"),
+            engine: None,
             tribo: text("0.1.0"),
         },
         Record::Opened { host: text("login1"), pid: 4000, tribo: text("0.1.0") },

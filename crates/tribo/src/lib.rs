@@ -25,7 +25,7 @@ pub mod problems;
 
 pub use error::{Error, Result};
 
-// Runs the README's program as a test, so that the two cannot drift apart.
+// Runs the guide's programs as tests, so that the two cannot drift apart.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/guide/rust.md")]
+struct Guide;

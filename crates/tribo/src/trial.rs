@@ -7,8 +7,8 @@
 //! model.
 //!
 //! Values here are the optimiser's own: smaller is better; `space::Direction` has turned the user's around.
-//! A trial keeps what the strategy worked with, model coordinates z and the number of its embedding; the
-//! point in user units is derived from them. Now and then it also carries a [`Decision`]: trials and outcomes
+//! A trial keeps what the strategy worked with, model coordinates z and the number of its embedding or, under
+//! `auto` with many inputs, a [`Recipe`]; the point in user units is derived from these. Now and then it also carries a [`Decision`]: trials and outcomes
 //! together are all that a study needs to go on after an interruption.
 //!
 //! Two orders are defined, and the strategies depend on both: pending trials come in the order they were

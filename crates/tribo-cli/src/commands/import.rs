@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use tribo::space::Space;
+use tribo::space::{Point, Space};
 use tribo::trial::TrialId;
 use tribo_study::config::Config;
 use tribo_study::layout::Layout;
@@ -183,7 +183,11 @@ struct Row {
     point: Map<String, Value>,
     value: f64,
     outputs: Outputs,
+    key: Key,
 }
+
+/// A point and its value, to be compared.
+type Key = (String, u64);
 
 /// All rows with a value, or what is wrong with which line.
 fn rows(config: &Config, columns: &Columns, lines: &[Line]) -> Result<Vec<Row>, Vec<(usize, String)>> {
@@ -228,28 +232,36 @@ fn row(config: &Config, columns: &Columns, fields: &[String]) -> Result<Option<R
     }
     // Through the point and back, so that 3.0 and 3 are the same point.
     let point = tribo_study::point::from_json(space, &object)?;
-    Ok(value.is_finite().then(|| Row { point: tribo_study::point::to_json(space, &point), value, outputs }))
+    // A study keeps a point in the unit cube, where most numbers of a table come out a bit away from where they went in.
+    let kept =
+        space.encode(&point).and_then(|unit| space.decode(&unit)).map_err(|error| error.to_string())?;
+    let row = || Row {
+        point: tribo_study::point::to_json(space, &point),
+        value,
+        outputs,
+        key: key(space, &kept, value),
+    };
+    Ok(value.is_finite().then(row))
 }
 
-/// A point and its value, to be compared.
-fn key(point: &Map<String, Value>, value: f64) -> (String, u64) {
-    (Value::Object(point.clone()).to_string(), value.to_bits())
+/// What tells a result from others, by the point that a study keeps.
+fn key(space: &Space, kept: &Point, value: f64) -> Key {
+    (Value::Object(tribo_study::point::to_json(space, kept)).to_string(), value.to_bits())
 }
 
 /// What the study has already.
-fn known(config: &Config, ledger: &Ledger) -> Result<BTreeSet<(String, u64)>, Error> {
+fn known(config: &Config, ledger: &Ledger) -> Result<BTreeSet<Key>, Error> {
     let optimiser = replay::study(config, ledger)?;
     let mut known = BTreeSet::new();
     for (trial, state) in ledger.told() {
         if let Some(value) = state.outcome.as_ref().and_then(|finding| finding.value(config.objective())) {
-            let point = tribo_study::point::to_json(&config.space, &optimiser.point(TrialId(trial))?);
-            known.insert(key(&point, value));
+            known.insert(key(&config.space, &optimiser.point(TrialId(trial))?, value));
         }
     }
     Ok(known)
 }
 
 /// Rows that are neither known nor repeated.
-fn unknown(mut known: BTreeSet<(String, u64)>, rows: Vec<Row>) -> Vec<Row> {
-    rows.into_iter().filter(|row| known.insert(key(&row.point, row.value))).collect()
+fn unknown(mut known: BTreeSet<Key>, rows: Vec<Row>) -> Vec<Row> {
+    rows.into_iter().filter(|row| known.insert(row.key.clone())).collect()
 }

@@ -1,6 +1,77 @@
-//! Studies of earlier versions go on. The journals are real ones, as those versions wrote them.
+//! Studies of earlier versions go on. The journals are real ones, as those versions wrote them: `tools/same-proposals` runs
+//! such studies, and what is here are the first records of some.
+//!
+//! What a journal holds is compared bit for bit, as decoding a point is the same on every machine. So are proposals that
+//! no model made. Those of a model are compared on one machine, by that tool: instruction sets round differently.
 
 use crate::support::Folder;
+use serde_json::Value;
+
+/// A journal of version 0.1.0, and what the program that wrote it said about it.
+struct Journal {
+    text: &'static str,
+    /// Trials: with a value, failed, infeasible, without an outcome.
+    counts: [u64; 4],
+    best: f64,
+    /// [`digest`] of all points.
+    points: u64,
+    /// Where it is cut: records that are left, and whether the trial asked for next was made without a model.
+    cuts: &'static [(usize, bool)],
+}
+
+const JOURNALS: [Journal; 6] = [
+    // Six inputs of all types, by hand, 30 results imported before the first trial and 10 in the middle.
+    Journal {
+        text: include_str!("../data/bo-import-0.1.0.journal"),
+        counts: [78, 0, 0, 4],
+        best: 2.1448100291708134,
+        points: 0x22c5_f713_b088_e83a,
+        cuts: &[(34, false), (157, false)],
+    },
+    // Four inputs, one local worker.
+    Journal {
+        text: BO_FAILURES,
+        counts: [47, 9, 4, 0],
+        best: 0.2549979272595973,
+        points: BO_FAILURES_POINTS,
+        cuts: &[(32, true), (202, false)],
+    },
+    // Through a random embedding, by hand, 20 at once.
+    Journal {
+        text: include_str!("../data/paper-10000-0.1.0.journal"),
+        counts: [42, 0, 0, 18],
+        best: 5.252242128864657,
+        points: 0x699d_ed2b_8939_32ea,
+        cuts: &[(10, true), (180, false)],
+    },
+    // Four of 10,000 inputs matter, 20 local workers: scattered probes, then a search over the inputs named.
+    Journal {
+        text: include_str!("../data/auto-sparse-20-0.1.0.journal"),
+        counts: [66, 0, 0, 20],
+        best: 0.1550565608290104,
+        points: 0x73af_5f38_4057_f303,
+        cuts: &[(30, true), (214, true), (239, true), (389, false)],
+    },
+    // Three of 1,000 integers matter, and there are plateaus: groups are halved. By hand, 5 at once.
+    Journal {
+        text: include_str!("../data/auto-steps-0.1.0.journal"),
+        counts: [69, 9, 5, 5],
+        best: 1.0,
+        points: 0x7946_a8e3_e564_22f3,
+        cuts: &[(56, true), (281, true), (427, true), (428, false)],
+    },
+    // 300 inputs and much noise: repeats, then bins. By hand, 20 at once.
+    Journal {
+        text: include_str!("../data/auto-noisy-20-0.1.0.journal"),
+        counts: [131, 12, 6, 18],
+        best: 0.1419210224230173,
+        points: 0x11aa_8a79_2060_cf9b,
+        cuts: &[(115, true), (224, true), (530, true), (677, true), (749, false)],
+    },
+];
+
+const BO_FAILURES: &str = include_str!("../data/bo-failures-0.1.0.journal");
+const BO_FAILURES_POINTS: u64 = 0x3540_ca20_20c1_cd73;
 
 /// 200 inputs that all act alike, searched in bins after the line: bins begin without what was measured before them, and a
 /// version that gave it to them refused the trials that were decided on less.
@@ -9,18 +80,10 @@ const AFTER_THE_LINE: &str = include_str!("../data/after-the-line-0.1.0.journal"
 /// One input, three outputs, of which one is missing in four trials of six. The first journal of format 2.0.
 const OUTPUTS: &str = include_str!("../data/outputs-2.0.journal");
 
-/// A folder with a journal, and the study file that it begins with, changed.
-fn folder_of(journal: &str, change: impl Fn(&str) -> String) -> Folder {
-    let first = journal.lines().next().and_then(|line| line.splitn(3, ' ').nth(2)).expect("a record");
-    let created: serde_json::Value = serde_json::from_str(first).expect("JSON");
-    let folder = Folder::with(&change(created["config"].as_str().expect("a study file")));
-    folder.write("study.tribo/journal", journal);
-    folder
-}
-
 #[test]
 fn a_study_with_outputs_goes_on() {
-    let folder = folder_of(OUTPUTS, |file| file.replace("evaluations = 6", "evaluations = 8"));
+    let folder = folder_with(OUTPUTS, usize::MAX);
+    folder.write("study.toml", &folder.read("study.toml").replace("evaluations = 6", "evaluations = 8"));
     let rows = folder.tribo(["trials", "--json"]).code(0).json()["trials"].clone();
     let stress: Vec<Option<f64>> =
         rows.as_array().unwrap().iter().map(|row| row["outputs"]["stress"].as_f64()).collect();
@@ -33,7 +96,7 @@ fn a_study_with_outputs_goes_on() {
 
 #[test]
 fn a_journal_of_the_first_format_stays_one() {
-    let folder = folder_of(AFTER_THE_LINE, str::to_owned);
+    let folder = folder_with(AFTER_THE_LINE, usize::MAX);
     folder.tribo(["ask"]).code(0);
     folder.tribo(["tell", "54", "5.5"]).code(0);
     assert!(!folder.read("study.tribo/journal").contains("\"raised\""), "version 0.1.0 can still go on");
@@ -45,7 +108,7 @@ fn a_journal_of_the_first_format_stays_one() {
 
 #[test]
 fn a_journal_of_a_later_version_is_not_called_damaged() {
-    let folder = folder_of(OUTPUTS, str::to_owned);
+    let folder = folder_with(OUTPUTS, usize::MAX);
     let last = OUTPUTS.lines().count();
     let line = |n: usize, rest: &str| {
         let json = format!(r#"{{"n":{n},"epoch":1,"ms":1794895972000,{rest}}}"#);
@@ -66,9 +129,107 @@ fn a_journal_of_a_later_version_is_not_called_damaged() {
     assert_eq!(folder.read("study.tribo/journal"), later);
 }
 
+/// The record in a line.
+fn record(line: &str) -> Value {
+    serde_json::from_str(line.splitn(3, ' ').nth(2).expect("a record")).expect("JSON")
+}
+
+/// A folder with the first records of a journal and the study file they tell of.
+fn folder_with(text: &str, n_records: usize) -> Folder {
+    let created = record(text.lines().next().expect("a first line"));
+    let folder = Folder::with(created["config"].as_str().expect("a study file"));
+    let lines: Vec<&str> = text.split_inclusive('\n').take(n_records).collect();
+    folder.write("study.tribo/journal", &lines.concat());
+    folder
+}
+
+/// The points of all trials, in their order.
+fn points(folder: &Folder) -> Vec<Value> {
+    let rows = folder.tribo(["export", "--format", "jsonl"]).code(0).stdout;
+    rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()["params"].take()).collect()
+}
+
+/// A number that changes with any bit of any input.
+fn digest(points: &[Value]) -> u64 {
+    fn mix(digest: u64, bits: u64) -> u64 {
+        (digest.rotate_left(5) ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+    fn add(digest: u64, value: &Value) -> u64 {
+        match value {
+            Value::Object(members) => {
+                let mut members: Vec<(&String, &Value)> = members.iter().collect();
+                members.sort_by_key(|(name, _)| *name);
+                members.into_iter().fold(digest, |digest, (_, value)| add(digest, value))
+            }
+            Value::Array(elements) => elements.iter().fold(digest, add),
+            Value::String(text) => text.bytes().fold(digest, |digest, byte| mix(digest, byte.into())),
+            number => mix(digest, number.as_f64().expect("a number").to_bits()),
+        }
+    }
+    points.iter().fold(0, add)
+}
+
+#[test]
+fn a_journal_is_read_as_by_the_version_that_wrote_it() {
+    for journal in &JOURNALS {
+        let folder = folder_with(journal.text, usize::MAX);
+        let status = folder.tribo(["status", "--json"]).code(0).json();
+        let counts = &status["counts"];
+        let of = |name: &str| counts[name].as_u64().unwrap_or_else(|| panic!("no {name} in {status}"));
+        let open = of("waiting") + of("running");
+        assert_eq!([of("measured"), of("failed"), of("infeasible"), open], journal.counts, "{status}");
+        let best = folder.tribo(["best", "--json"]).code(0).json();
+        assert_eq!(
+            best["best"][0]["value"].as_f64().map(f64::to_bits),
+            Some(journal.best.to_bits()),
+            "{best}"
+        );
+        assert_eq!(digest(&points(&folder)), journal.points, "{:#x}", digest(&points(&folder)));
+    }
+}
+
+#[test]
+fn a_journal_that_was_cut_goes_on_with_the_trial_that_followed() {
+    for journal in &JOURNALS {
+        let all = points(&folder_with(journal.text, usize::MAX));
+        for &(n_records, without_model) in journal.cuts {
+            let next = record(journal.text.lines().nth(n_records).expect("a next record"));
+            assert_eq!(next["type"], "asked", "{next}");
+            let id = next["trial"]["id"].as_u64().expect("an id");
+            let folder = folder_with(journal.text, n_records);
+            let asked = folder.tribo(["ask"]).code(0).json();
+            assert_eq!(asked["trials"][0]["trial"], id, "{next}");
+            if without_model {
+                assert_eq!(asked["trials"][0]["params"], all[usize::try_from(id).unwrap()], "{next}");
+            }
+            // And on from there, with this trial told and its successor under way.
+            folder.tribo(["tell", &id.to_string(), "0.5"]).code(0);
+            let asked = folder.tribo(["ask"]).code(0).json();
+            assert_eq!(asked["trials"][0]["trial"], id + 1, "{next}");
+            let kept = usize::try_from(id).unwrap();
+            assert_eq!(points(&folder)[..kept], all[..kept], "{next}");
+        }
+    }
+}
+
+#[test]
+fn a_study_under_way_is_run_to_its_end() {
+    // Cut after the last job was submitted, whose process is long gone: it is tried again. It had failed then.
+    let submitted = |line: &&str| record(line)["type"] == "submitted";
+    let n_records =
+        BO_FAILURES.lines().count() - BO_FAILURES.lines().rev().position(|line| submitted(&line)).unwrap();
+    let folder = folder_with(BO_FAILURES, n_records);
+    folder.write("evaluate.sh", "echo 1\n");
+    folder.tribo(["run"]).code(0);
+    let status = folder.tribo(["status", "--json"]).json();
+    assert_eq!(status["counts"]["measured"], 47 + 21, "{status}");
+    let points = points(&folder);
+    assert_eq!((points.len(), digest(&points[..60])), (80, BO_FAILURES_POINTS));
+}
+
 #[test]
 fn a_study_in_bins_after_the_line_goes_on() {
-    let folder = folder_of(AFTER_THE_LINE, str::to_owned);
+    let folder = folder_with(AFTER_THE_LINE, usize::MAX);
     folder.tribo(["inputs"]).code(0).prints("moving all inputs together ends at");
     let asked = folder.tribo(["ask"]).code(0).json();
     assert_eq!(asked["trials"][0]["trial"], 54, "{asked}");

@@ -49,6 +49,17 @@ fn wide_tables_are_not_csv_by_accident() {
 }
 
 #[test]
+fn points_that_another_program_chose_can_be_imported_once() {
+    // Most numbers of a table are not among those that the unit cube has a place for; each is the same point all the same.
+    let folder = Folder::with(&SQUARE.replace("evaluations = 6", "evaluations = 60"));
+    let rows: Vec<String> = (0..40).map(|i| format!("{},{i}", f64::from(i * i) / 1600.1 - 0.3)).collect();
+    folder.write("old.csv", &format!("x,value\n{}\n", rows.join("\n")));
+    folder.tribo(["import", "old.csv"]).code(0).says("40 of 40 rows new");
+    folder.tribo(["import", "old.csv", "--dry-run"]).code(0).says("0 of 40 rows new, 40 known already");
+    folder.tribo(["import", "old.csv"]).code(0).says("0 of 40 rows new, 40 known already");
+}
+
+#[test]
 fn what_was_exported_can_be_imported_once() {
     let folder = Folder::finished();
     folder.tribo(["export", "-o", "old.csv"]).code(0);

@@ -1,14 +1,35 @@
-//! The page that lists every key of the study file, in Markdown.
+//! The page that lists every key of the study file, in Markdown. `docs/reference/study-file.md` is kept to be this page.
 
 use super::keys::{Default, Key, ROOT, Section};
 use std::fmt::Write;
 
+/// A study file to begin with.
+pub(super) const EXAMPLE: &str = r#"study_version = 1
+direction = "minimize"
+
+[[parameter]]
+name = "thickness"
+type = "float"
+low = 0.5
+high = 4.0
+
+[budget]
+evaluations = 100
+
+[run]
+command = "./simulate --thickness $TRIBO_X_THICKNESS"
+workers = 4
+result = "stdout"
+"#;
+
 /// The page.
 pub fn markdown() -> String {
-    let mut page = String::from(
+    let mut page = format!(
         "# The study file\n\n\
-         A study file is TOML. This page lists its sections and keys; a key that is not here is an error. Durations are text\n\
-         such as \"90s\", \"30m\", \"12h\" or \"1d 2h\", or a number of seconds.\n",
+         A study file is TOML. This page lists its sections and keys; it is made from the list by which the program reads\n\
+         them, and a key that is not here is an error. Durations are text such as \"90s\", \"30m\", \"12h\" or \"1d 2h\", or a\n\
+         number of seconds. `tribo init` writes a study file to begin with, `tribo check` reads one and says what is wrong, and\n\
+         `tribo schema` prints the same list for editors.\n\n```toml\n{EXAMPLE}```\n",
     );
     for section in ROOT.all() {
         let title = if section.path.is_empty() {
@@ -27,7 +48,7 @@ pub fn markdown() -> String {
 fn row(section: &Section, key: &Key) -> String {
     let own_header =
         key.kind.sections().first().filter(|_| key.example.is_empty()).map(|section| section.header());
-    let kind = own_header.unwrap_or_else(|| key.kind.words());
+    let kind = own_header.map_or_else(|| key.kind.words(), |header| format!("`{header}`"));
     let default = match key.default {
         _ if key.required => "needed".to_owned(),
         Default::None => "none".to_owned(),

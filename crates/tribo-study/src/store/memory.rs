@@ -54,7 +54,13 @@ impl Memory {
         let shared = Shared { epoch: 1, utc_ms, ..Shared::default() };
         let mut store = Memory { epoch: 1, shared: Rc::new(RefCell::new(shared)) };
         let tribo = env!("CARGO_PKG_VERSION").to_owned();
-        store.append(&Record::Created { format: Format::NEWEST, study, config: config.to_owned(), engine: None, tribo })?;
+        store.append(&Record::Created {
+            format: Format::NEWEST,
+            study,
+            config: config.to_owned(),
+            engine: None,
+            tribo,
+        })?;
         store.open()
     }
 

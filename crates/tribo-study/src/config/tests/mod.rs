@@ -261,6 +261,17 @@ fn outputs_are_found_under_their_names() {
 }
 
 #[test]
+fn the_reference_in_the_documents_is_the_one_of_this_code() {
+    let kept = include_str!("../../../../../docs/reference/study-file.md");
+    let advice = "run `cargo run -p tribo-study --example study_file > docs/reference/study-file.md`";
+    assert!(
+        kept == reference::markdown(),
+        "docs/reference/study-file.md is not what the code says: {advice}"
+    );
+    assert_eq!(good(reference::EXAMPLE).space.parameters().len(), 1);
+}
+
+#[test]
 fn the_reference_names_every_section_and_key() {
     let page = reference::markdown();
     for section in keys::ROOT.all() {

@@ -79,7 +79,8 @@ fn a_second_driver_is_refused_and_a_reader_is_not() {
 fn a_driver_that_was_taken_over_stops_at_its_next_sync_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let layout = Layout::of(folder.path());
-    let (mut first, _) = Disk::create_as(&elsewhere(), &layout, "", &study_id(), None, Box::new(utc_ms)).unwrap();
+    let (mut first, _) =
+        Disk::create_as(&elsewhere(), &layout, "", &study_id(), None, Box::new(utc_ms)).unwrap();
     let file = fs::File::options().write(true).open(layout.lease().join("000001")).unwrap();
     file.set_modified(SystemTime::now() - lease::SILENCE - Duration::from_secs(1)).unwrap();
     let (mut second, ledger, _) = Disk::open(&layout, true).unwrap();

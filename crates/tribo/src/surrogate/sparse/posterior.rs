@@ -21,8 +21,8 @@ use crate::linalg::product;
 use crate::linalg::reduce::{add_scaled, add_squares, multiply};
 use faer::{Mat, MatRef};
 
-/// Query points handled at once: bounds the memory of a large prediction. Who splits one, to spread or to stop it, splits
-/// it at multiples of this and gets the same bits.
+/// Query points handled at once, which bounds the memory of a large prediction. A caller that splits a prediction, to run
+/// the parts in parallel or to stop between them, gets the same bits if it splits at multiples of this.
 pub const QUERIES: usize = 1024;
 
 /// A fitted sparse Gaussian process.

@@ -59,7 +59,7 @@ fn list(reading: &Reading, options: &Options) -> Outcome {
         let objects = rows
             .map(|row| Ok(row.object(&reading.config, params(row.trial)?)))
             .collect::<Result<Vec<_>, Failure>>()?;
-        output::print_json(&serde_json::json!({ "version": 1, "trials": objects }))?;
+        output::print_json(&serde_json::json!({ "version": 2, "trials": objects }))?;
         return Ok(OK);
     }
     let mut outputs = columns::output_names(&reading.config.outputs, &reading.ledger);
@@ -68,7 +68,8 @@ fn list(reading: &Reading, options: &Options) -> Outcome {
         optimiser.space().parameters().iter().map(|one| one.name()).take(SHOWN_VALUES).collect();
     let after: Vec<Field> = Field::AFTER.into_iter().filter(|field| field.is_listed()).collect();
     let mut header: Vec<&str> = Field::BEFORE.iter().map(|field| field.name()).collect();
-    header.extend(outputs.iter().map(String::as_str));
+    let output_headers: Vec<String> = columns::headers(&outputs, optimiser.space()).collect();
+    header.extend(output_headers.iter().map(String::as_str));
     header.extend(&names);
     header.extend(after.iter().map(|field| field.name()));
     let cells = |row: Row<'_>| {

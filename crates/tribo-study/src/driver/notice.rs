@@ -178,6 +178,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn outcomes_are_told_in_the_words_of_the_journal() {
+        let mut invalid = Finding::none(Kind::Invalid, "nan");
+        invalid.outputs.insert("stress", 180.0);
+        for (finding, text) in [
+            (Finding::answered("value", 1.5), r#""outcome":"measured","value":1.5"#),
+            (Finding::failed("lost: why"), r#""outcome":"failed","reason":"lost: why""#),
+            (Finding::infeasible(), r#""outcome":"infeasible""#),
+            (invalid, r#""outcome":"invalid","outputs":{"stress":180.0},"answer":"nan""#),
+        ] {
+            let notice = Notice::Told { trial: 3, finding, best: false };
+            let expected = format!(r#"{{"event":"told","trial":3,{text},"best":false}}"#);
+            assert_eq!(serde_json::to_string(&notice).unwrap(), expected);
+        }
+    }
+
+    #[test]
     fn one_is_not_written_as_many() {
         let failures = |count| Finish::Failures { count, reason: "no licence".to_owned() }.to_string();
         assert_eq!(failures(1), "an evaluation failed: no licence");

@@ -115,20 +115,21 @@ pub fn output_names(declared: &[Output], ledger: &Ledger) -> Vec<String> {
 /// All columns in their order.
 pub fn columns(outputs: &[String], space: &Space) -> Vec<Column> {
     let fixed = |field: Field| Column { name: field.name().to_owned(), holds: field.holds() };
-    let inputs: Vec<Column> = inputs(space).collect();
-    let taken: BTreeSet<&str> = inputs.iter().map(|column| column.name.as_str()).collect();
-    let fields = || Field::BEFORE.into_iter().chain(Field::AFTER);
-    let output = |name: &String| {
-        let is_taken = taken.contains(name.as_str()) || fields().any(|field| field.name() == name);
-        let name = if is_taken { format!("output.{name}") } else { name.clone() };
-        Column { name, holds: Holds::Float }
-    };
-    let outputs: Vec<Column> = outputs.iter().map(output).collect();
     let mut columns: Vec<Column> = Field::BEFORE.map(fixed).to_vec();
-    columns.extend(outputs);
-    columns.extend(inputs);
+    columns.extend(headers(outputs, space).map(|name| Column { name, holds: Holds::Float }));
+    columns.extend(inputs(space));
     columns.extend(Field::AFTER.map(fixed));
     columns
+}
+
+/// What the columns of these outputs are called.
+pub fn headers(outputs: &[String], space: &Space) -> impl Iterator<Item = String> {
+    let fields = Field::BEFORE.into_iter().chain(Field::AFTER).map(|field| field.name().to_owned());
+    let taken: BTreeSet<String> = point::names(space).chain(fields).collect();
+    outputs.iter().map(move |name| match taken.contains(name) {
+        true => format!("output.{name}"),
+        false => name.clone(),
+    })
 }
 
 fn inputs(space: &Space) -> impl Iterator<Item = Column> {

@@ -18,7 +18,7 @@ pub struct Group {
     pub cause: String,
     /// How many there are.
     pub count: usize,
-    /// The last attempt of the newest of them, if it had one: its folder has the program's output.
+    /// The attempt that decided the newest of them, if it had one: its folder has the program's output.
     pub example: Option<AttemptId>,
     /// The newest of them.
     pub trial: u64,
@@ -43,7 +43,7 @@ pub fn groups(ledger: &Ledger) -> Vec<Group> {
         });
         group.count += 1;
         group.trial = trial;
-        group.example = state.attempts.last().map(|attempt| attempt.id);
+        group.example = state.deciding().map(|attempt| attempt.id);
     }
     let mut groups: Vec<Group> = groups.into_values().collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.count));

@@ -17,7 +17,7 @@ use tribo::strategy::Study;
 use tribo::trial::TrialId;
 
 /// Version of the summary as JSON.
-pub const SUMMARY_VERSION: u32 = 1;
+pub const SUMMARY_VERSION: u32 = 2;
 /// Trials of which the pace is taken.
 const RECENT: usize = 50;
 /// Trials in a row without a value that are worth a warning.

@@ -23,7 +23,6 @@ pub use requests::request;
 use crate::job::{Answer, Spec};
 use crate::tag::AttemptId;
 use crate::{Error, Result};
-use format::Format;
 use ledger::Ledger;
 use record::{Entry, Record};
 use std::path::PathBuf;
@@ -88,8 +87,9 @@ pub trait Store {
 /// Adds a record to a journal and folds it into the state that the journal stands for. Where the journal's format does not
 /// know such a record, the format is raised first.
 pub fn record(store: &mut dyn Store, ledger: &mut Ledger, record: &Record) -> Result<()> {
-    if format::needed(record) > ledger.format {
-        let raised = Record::Raised { format: Format::NEWEST, tribo: env!("CARGO_PKG_VERSION").to_owned() };
+    let format = format::needed(record);
+    if format > ledger.format {
+        let raised = Record::Raised { format, tribo: env!("CARGO_PKG_VERSION").to_owned() };
         fold(ledger, &store.append(&raised)?)?;
     }
     fold(ledger, &store.append(record)?)

@@ -190,7 +190,8 @@ impl Scratch {
             evaluation: run.evaluation.clone(),
             wall_limit_s: None,
         };
-        let dir = disk.prepare(&spec, params.as_bytes())?;
+        disk.prepare(&spec, params.as_bytes())?;
+        let dir = disk.dir(id);
         Ok(Scratch { store, dir })
     }
 

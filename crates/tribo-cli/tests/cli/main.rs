@@ -12,5 +12,6 @@ mod help;
 mod init;
 mod inputs;
 mod listing;
+mod repair;
 mod run;
 mod support;

@@ -1,11 +1,10 @@
 //! Taking answers in: from the spool to the journal, to the optimiser, and out of the way.
 
 use super::Driver;
-use super::fill::digest;
 use super::notice::Notice;
 use super::retry::{self, Next, speaks_of_evaluation};
 use crate::config::Keep;
-use crate::job::{Answer, Kind};
+use crate::job::{self, Answer, Kind};
 use crate::runner::JobRef;
 use crate::store::Request;
 use crate::store::record::{Record, Verdict};
@@ -53,7 +52,7 @@ impl Driver<'_> {
             self.unsettled.push(answer);
             return Ok(());
         }
-        if answer.kind == Kind::Ok && answer.params_digest != digest(&self.params(id.trial)?) {
+        if !self.fits(&answer)? {
             self.warn(format!("set aside: the answer to attempt {id} belongs to other parameters"));
             self.unsettled.push(answer);
             return Ok(());
@@ -86,6 +85,12 @@ impl Driver<'_> {
         )?;
         self.unsettled.push(answer);
         Ok(())
+    }
+
+    /// Whether an answer belongs to the parameters of its trial; one without a value need not.
+    pub(super) fn fits(&self, answer: &Answer) -> Result<bool> {
+        Ok(answer.kind != Kind::Ok
+            || answer.params_digest == job::digest(self.params(answer.id.trial)?.as_bytes()))
     }
 
     /// What to make of a job that says it was told to stop, when the study did not ask for it: nothing before the queue was

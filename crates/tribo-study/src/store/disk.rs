@@ -14,7 +14,7 @@ use super::ledger::Ledger;
 use super::process::Process;
 use super::record::{Entry, JOURNAL_VERSION, Record};
 use super::spool::Spool;
-use super::{Claim, Request, Store, attempts, files, requests};
+use super::{Claim, Prepared, Request, Store, attempts, files, requests};
 use crate::job::{Answer, Spec};
 use crate::layout::Layout;
 use crate::tag::{AttemptId, StudyId};
@@ -172,7 +172,7 @@ impl Store for Disk {
         self.lease.check()
     }
 
-    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<PathBuf> {
+    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<Prepared> {
         attempts::prepare(&self.layout, spec, params)
     }
 

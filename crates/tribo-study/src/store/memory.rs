@@ -8,7 +8,7 @@
 
 use super::ledger::Ledger;
 use super::record::{Entry, JOURNAL_VERSION, Record};
-use super::{Claim, Request, Store};
+use super::{Claim, Prepared, Request, Store};
 use crate::job::{Answer, Spec};
 use crate::tag::{AttemptId, StudyId};
 use crate::{Error, Result};
@@ -217,7 +217,7 @@ impl Store for Memory {
         Ok(())
     }
 
-    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<PathBuf> {
+    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<Prepared> {
         let mut shared = self.shared.borrow_mut();
         if shared.failing_prepares > 0 {
             shared.failing_prepares -= 1;
@@ -225,7 +225,7 @@ impl Store for Memory {
         }
         shared.prepared.insert(spec.id, (spec.clone(), params.to_owned()));
         drop(shared);
-        Ok(self.dir(spec.id))
+        Ok(Prepared::Ready(self.dir(spec.id)))
     }
 
     fn dir(&self, id: AttemptId) -> PathBuf {

@@ -34,6 +34,19 @@ pub enum Claim {
     Held,
 }
 
+/// What came of preparing an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prepared {
+    /// Its folder is ready.
+    Ready(PathBuf),
+    /// Its folder is claimed, which the journal knows nothing of: it was cut, or comes from a backup. An attempt with the
+    /// parameters of this one (`same`) is this one.
+    Claimed {
+        /// Whether it was made with the same parameters.
+        same: bool,
+    },
+}
+
 /// What another command asks of a running driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
@@ -54,9 +67,10 @@ pub trait Store {
     /// be written: call again when there is space. [`crate::Error::TakenOver`] means: stop at once.
     fn sync(&mut self) -> Result<()>;
 
-    /// Makes the folder of an attempt with `job.json` and `params.json`, and returns it. What was there of an earlier, unsubmitted
-    /// try is replaced. Not synced: a job that finds it incomplete fails as unstarted and is tried again.
-    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<PathBuf>;
+    /// Makes the folder of an attempt with `job.json` and `params.json`. What was there of an earlier, unsubmitted try is
+    /// replaced; what is claimed is left alone. Not synced: a job that finds it incomplete fails as unstarted and is tried
+    /// again.
+    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<Prepared>;
 
     /// The folder of an attempt, absolute.
     fn dir(&self, id: AttemptId) -> PathBuf;

@@ -79,7 +79,10 @@ impl Reading {
             Ok(text) if text == self.ledger.config => return None,
             Ok(text) => text,
             Err(error) => {
-                return Some(format!("{} cannot be read: {error}; the journal has a copy", file.display()));
+                return Some(format!(
+                    "{} cannot be read: {error}; the journal has a copy, which `tribo repair` writes if the file is gone",
+                    file.display()
+                ));
             }
         };
         Some(match Config::parse(file, &text) {

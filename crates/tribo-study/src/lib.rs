@@ -28,4 +28,6 @@ pub mod by_hand;
 
 pub mod driver;
 
+pub mod repair;
+
 pub use error::{Error, Result};

@@ -12,8 +12,8 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Rendered decks up to this many bytes stay when only bulk is discarded: people look at them, and a file system block
-/// or sixteen are no gain.
+/// Parameters and rendered decks up to this many bytes stay when only bulk is discarded: people look at them, a repair
+/// needs them, and a file system block or sixteen are no gain.
 const SMALL: u64 = 64 << 10;
 
 /// Makes the folder of an attempt; see [`super::Store::prepare`].
@@ -60,7 +60,7 @@ pub(super) fn discard(layout: &Layout, id: AttemptId, whole: bool) -> Result<()>
     let large = |path: &PathBuf| {
         fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > SMALL)
     };
-    for path in decks.filter(large).chain([folder.join(PARAMS_FILE)]) {
+    for path in decks.chain([folder.join(PARAMS_FILE)]).filter(large) {
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(Error::io("cannot remove", path)(error));

@@ -8,7 +8,7 @@
 //!
 //! Not here: the formats. `journal`, `lease`, `attempts`, `spool` and `requests` each know their own.
 
-use super::journal::{self, Journal};
+use super::journal::{self, Follower, Journal};
 use super::lease::{Lease, Owner};
 use super::ledger::Ledger;
 use super::process::Process;
@@ -130,7 +130,7 @@ impl Disk {
         let mut lease = Lease::acquire(&layout, me, take_over, utc_ms())?;
         let replay = journal::replay(&layout.journal())?;
         lease.raise(replay.ledger.epoch)?;
-        let notes = torn(replay.whole, replay.length, "was cut off").into_iter().collect();
+        let notes = torn(replay.length - replay.whole, "was cut off").into_iter().collect();
         let journal = Journal::open(&layout.journal(), replay.whole, replay.length)?;
         let mut ledger = replay.ledger;
         let intended = ledger.trials().map(|(trial, state)| (trial, state.attempts.len() as u32)).collect();
@@ -214,31 +214,14 @@ impl Store for Disk {
 
 /// Reads a study without owning it, also while its driver writes. The strings are for the user.
 pub fn read(layout: &Layout) -> Result<(Ledger, Vec<String>)> {
-    require_existing(layout)?;
-    let path = layout.journal();
-    let length =
-        || std::fs::metadata(&path).map(|metadata| metadata.len()).map_err(Error::io("cannot read", &path));
-    // On a network file system a journal that grows may show its end before its middle. Five looks are enough: each
-    // follows a change of length.
-    for _ in 0..4 {
-        let before = length()?;
-        match journal::replay(&path) {
-            Err(Error::Corrupt { .. }) if length()? != before => {}
-            replay => return noted(layout, replay?),
-        }
-    }
-    noted(layout, journal::replay(&path)?)
-}
-
-fn noted(layout: &Layout, replay: journal::Replay) -> Result<(Ledger, Vec<String>)> {
+    let follower = Follower::open(layout)?;
     // While a driver writes, a record that is not whole yet is nothing to speak of.
     let writing = Owner::find(layout, &Process::current()?)?.is_some_and(|owner| owner.may_write());
-    let note = torn(replay.whole, replay.length, "is ignored").filter(|_| !writing);
-    Ok((replay.ledger, note.into_iter().collect()))
+    let note = torn(follower.torn(), "is ignored").filter(|_| !writing);
+    Ok((follower.into_ledger(), note.into_iter().collect()))
 }
 
-fn torn(whole: u64, length: u64, what: &str) -> Option<String> {
-    let bytes = length - whole;
+fn torn(bytes: u64, what: &str) -> Option<String> {
     (bytes > 0).then(|| {
         format!(
             "the unfinished record at the end of the journal, {bytes} B, {what}: nothing was done on its word"
@@ -247,11 +230,11 @@ fn torn(whole: u64, length: u64, what: &str) -> Option<String> {
 }
 
 /// Milliseconds since 1970 by the clock of this machine.
-fn utc_ms() -> u64 {
+pub fn utc_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
-fn opened(me: &Process) -> Record {
+pub(crate) fn opened(me: &Process) -> Record {
     Record::Opened { host: me.host.clone(), pid: me.pid, tribo: env!("CARGO_PKG_VERSION").to_owned() }
 }
 
@@ -267,12 +250,12 @@ fn does_not_add_up(path: &Path) -> impl FnOnce(String) -> Error {
 }
 
 /// Jobs are given these paths, and run elsewhere.
-fn absolute(layout: &Layout) -> Result<Layout> {
+pub(crate) fn absolute(layout: &Layout) -> Result<Layout> {
     let file = std::path::absolute(layout.file()).map_err(Error::io("cannot find", layout.file()))?;
     Ok(Layout::of(&file))
 }
 
-fn make_folders(layout: &Layout) -> Result<()> {
+pub(crate) fn make_folders(layout: &Layout) -> Result<()> {
     let store = layout.store();
     let spool = store.join("spool");
     let parts = ["tmp", "done", "seen"].map(|part| layout.spool(part));
@@ -296,7 +279,7 @@ fn refuse_existing(layout: &Layout) -> Result<()> {
     }
 }
 
-fn require_existing(layout: &Layout) -> Result<()> {
+pub(crate) fn require_existing(layout: &Layout) -> Result<()> {
     match exists(layout)? {
         true => Ok(()),
         false => Err(layout.missing()),

@@ -4,6 +4,7 @@
 
 mod attempts;
 pub mod disk;
+pub(crate) mod evidence;
 mod files;
 #[cfg(test)]
 mod fixture;
@@ -17,6 +18,7 @@ mod requests;
 mod spool;
 
 pub use disk::{Disk, read};
+pub use journal::{Follower, News};
 pub use requests::request;
 
 use crate::Result;

@@ -65,7 +65,7 @@ fn discarding_takes_the_bulk_or_everything_and_nothing_outside() {
     symlink(&outside, folder.join("link.in")).unwrap();
     for _ in 0..2 {
         disk.discard(one, false).unwrap();
-        assert_eq!(names(&folder), [SPEC_FILE, "link.in", ANSWER_FILE, "small.in"]);
+        assert_eq!(names(&folder), [SPEC_FILE, "link.in", PARAMS_FILE, ANSWER_FILE, "small.in"]);
     }
     disk.prepare(&spec(two), b"{}").unwrap();
     disk.discard(one, true).unwrap();

@@ -24,6 +24,8 @@ pub mod owned;
 
 pub mod report;
 
+pub mod reading;
+
 pub mod by_hand;
 
 pub mod driver;

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use tribo_study::driver::notice::{Finish, Notice, Observer};
 use tribo_study::driver::{Driver, Interrupt, Interrupts};
 use tribo_study::layout::Layout;
+use tribo_study::reading::Reading;
 use tribo_study::report::text;
 use tribo_study::store::record::{Record, Verdict};
 use tribo_study::store::{self, Request};
@@ -37,10 +38,10 @@ pub(crate) fn run(options: &Options) -> Outcome {
             "name the trials to cancel, or --all, e.g. `tribo cancel 17` or `tribo cancel --all`",
         ));
     }
-    let reading = study::read(&layout)?;
+    let reading = Reading::open(&layout)?;
     for trial in &trials {
-        match reading.ledger.trial(*trial) {
-            None => return Err(words::no_trial(*trial, reading.ledger.trials().len())),
+        match reading.ledger().trial(*trial) {
+            None => return Err(words::no_trial(*trial, reading.ledger().trials().len())),
             Some(state) if state.verdict.is_some() => output::note(&format!("trial {trial} is over already")),
             Some(_) => {}
         }

@@ -4,7 +4,7 @@ use super::words;
 use crate::args::StudyPath;
 use crate::failure::{Failure, OK, Outcome};
 use crate::output;
-use crate::study::{self, Reading};
+use crate::study;
 use clap::Args;
 use serde_json::{Map, Value};
 use std::fs;
@@ -12,6 +12,7 @@ use std::io::Write;
 use tribo::trial::TrialId;
 use tribo_study::job::Answer;
 use tribo_study::point::to_json;
+use tribo_study::reading::Reading;
 use tribo_study::report::row::{self, Row};
 use tribo_study::report::text;
 use tribo_study::store::ledger::AttemptState;
@@ -39,7 +40,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    let reading = study::read(&options.study.layout())?;
+    let reading = Reading::open(&options.study.layout())?;
     match options.trial {
         Some(trial) => one(&reading, trial, options.json),
         None => list(&reading, options),
@@ -52,7 +53,7 @@ fn list(reading: &Reading, options: &Options) -> Outcome {
     let params = |trial: u64| -> Result<Map<String, Value>, Failure> {
         Ok(to_json(optimiser.space(), &optimiser.point(TrialId(trial))?))
     };
-    let rows = row::rows(&reading.ledger, &begun).filter(|row| !options.failed || row.state.is_failure());
+    let rows = row::rows(reading.ledger(), &begun).filter(|row| !options.failed || row.state.is_failure());
     if options.json {
         let objects =
             rows.map(|row| Ok(row.object(params(row.trial)?))).collect::<Result<Vec<_>, Failure>>()?;
@@ -110,8 +111,8 @@ fn cut(reason: &str) -> String {
 }
 
 fn one(reading: &Reading, trial: u64, json: bool) -> Outcome {
-    let Some(state) = reading.ledger.trial(trial) else {
-        return Err(words::no_trial(trial, reading.ledger.trials().len()));
+    let Some(state) = reading.ledger().trial(trial) else {
+        return Err(words::no_trial(trial, reading.ledger().trials().len()));
     };
     let optimiser = reading.optimiser()?;
     let params = to_json(optimiser.space(), &optimiser.point(TrialId(trial))?);

@@ -25,9 +25,9 @@ mod stop;
 use crate::config::{Config, Run};
 use crate::job::Answer;
 use crate::runner::{JobRef, Patience, Runner};
-use crate::store::Store;
 use crate::store::ledger::{AttemptState, Ledger};
 use crate::store::record::{Record, Verdict};
+use crate::store::{self, Store};
 use crate::tag::AttemptId;
 use crate::{Error, Result, replay};
 use clock::Clock;
@@ -357,7 +357,5 @@ impl<'a> Driver<'a> {
 
 /// Whether the error is a full disk or quota, which may pass.
 fn is_full(error: &Error) -> bool {
-    use std::io::ErrorKind;
-    matches!(error, Error::Io { source, .. }
-        if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+    matches!(error, Error::Io { source, .. } if store::is_full(source))
 }

@@ -107,7 +107,7 @@ fn the_damaged_journal_stays_and_copies_are_not_overwritten() {
     let mut written = vec![];
     for cut in [5, 9] {
         let damaged = [&lines.concat()[..], &lines[cut][..cut]].concat();
-        repaired(&layout, &[damaged.clone()]);
+        repaired(&layout, std::slice::from_ref(&damaged));
         written.push(damaged);
     }
     for (number, bytes) in (1..).zip(written) {

@@ -65,12 +65,16 @@ impl Disk {
 
     /// Takes an existing study. The strings are for the user: what was found and put right.
     pub fn open(layout: &Layout, take_over: bool) -> Result<(Disk, Ledger, Vec<String>)> {
-        Disk::open_with(layout, take_over, Box::new(utc_ms))
+        Disk::open_with(layout, take_over, |_| Box::new(utc_ms))
     }
 
-    /// As [`Disk::open`], by another clock.
-    pub fn open_with(layout: &Layout, take_over: bool, utc_ms: UtcMs) -> Result<(Disk, Ledger, Vec<String>)> {
-        Disk::open_as(&Process::current()?, layout, take_over, utc_ms)
+    /// As [`Disk::open`], by another clock, which is chosen when the state is known.
+    pub fn open_with(
+        layout: &Layout,
+        take_over: bool,
+        clock: impl FnOnce(&Ledger) -> UtcMs,
+    ) -> Result<(Disk, Ledger, Vec<String>)> {
+        Disk::open_as(&Process::current()?, layout, take_over, clock)
     }
 
     /// Leaves in good order: says why, and gives the study back.
@@ -121,7 +125,7 @@ impl Disk {
         me: &Process,
         layout: &Layout,
         take_over: bool,
-        utc_ms: UtcMs,
+        clock: impl FnOnce(&Ledger) -> UtcMs,
     ) -> Result<(Disk, Ledger, Vec<String>)> {
         let layout = absolute(layout)?;
         require_existing(&layout)?;
@@ -129,6 +133,7 @@ impl Disk {
         make_folders(&layout)?;
         let mut lease = Lease::acquire(&layout, me, take_over, utc_ms())?;
         let replay = journal::replay(&layout.journal())?;
+        let utc_ms = clock(&replay.ledger);
         lease.raise(replay.ledger.epoch)?;
         let notes = torn(replay.length - replay.whole, "was cut off").into_iter().collect();
         let journal = Journal::open(&layout.journal(), replay.whole, replay.length)?;
@@ -215,10 +220,14 @@ impl Store for Disk {
 /// Reads a study without owning it, also while its driver writes. The strings are for the user.
 pub fn read(layout: &Layout) -> Result<(Ledger, Vec<String>)> {
     let follower = Follower::open(layout)?;
-    // While a driver writes, a record that is not whole yet is nothing to speak of.
-    let writing = Owner::find(layout, &Process::current()?)?.is_some_and(|owner| owner.may_write());
-    let note = torn(follower.torn(), "is ignored").filter(|_| !writing);
+    let note = torn_end(layout, &follower)?;
     Ok((follower.into_ledger(), note.into_iter().collect()))
+}
+
+/// What is to say about the end of a journal that is not whole. While a driver writes, that is nothing to speak of.
+pub(crate) fn torn_end(layout: &Layout, follower: &Follower) -> Result<Option<String>> {
+    let writing = Owner::find(layout, &Process::current()?)?.is_some_and(|owner| owner.may_write());
+    Ok(torn(follower.torn(), "is ignored").filter(|_| !writing))
 }
 
 fn torn(bytes: u64, what: &str) -> Option<String> {
@@ -286,7 +295,8 @@ pub(crate) fn require_existing(layout: &Layout) -> Result<()> {
     }
 }
 
-fn exists(layout: &Layout) -> Result<bool> {
+/// Whether there is a study.
+pub fn exists(layout: &Layout) -> Result<bool> {
     layout.journal().try_exists().map_err(Error::io("cannot read", layout.journal()))
 }
 

@@ -34,7 +34,6 @@ struct Shared {
     pending: Vec<Entry>,
     /// Answers that are not settled, and whether this epoch's driver has had them.
     spool: Vec<(Answer, bool)>,
-    complaints: Vec<String>,
     settled: Vec<Answer>,
     prepared: BTreeMap<AttemptId, (Spec, Vec<u8>)>,
     held: BTreeSet<AttemptId>,
@@ -119,11 +118,6 @@ impl Memory {
     /// Leaves an answer in the spool, whatever it says.
     pub fn push_answer(&self, answer: Answer) {
         self.shared.borrow_mut().spool.push((answer, false));
-    }
-
-    /// Leaves a complaint about a file of the spool, for the next harvest.
-    pub fn push_complaint(&self, complaint: &str) {
-        self.shared.borrow_mut().complaints.push(complaint.to_owned());
     }
 
     /// Answers in the spool that are not settled.
@@ -242,7 +236,7 @@ impl Store for Memory {
                 answer.clone()
             })
             .collect();
-        Ok((answers, std::mem::take(&mut shared.complaints)))
+        Ok((answers, vec![]))
     }
 
     fn answer(&self, _: AttemptId) -> Option<Answer> {

@@ -17,7 +17,8 @@ pub mod record;
 mod requests;
 mod spool;
 
-pub use disk::{Disk, read};
+pub use disk::{Disk, exists, read};
+pub(crate) use files::is_full;
 pub use journal::{Follower, News};
 pub use requests::request;
 

@@ -1,4 +1,5 @@
-//! The store: journal, lease, attempt folders and spool. Only this module knows the formats on disk.
+//! The store: journal, lease, attempt folders and spool. Their formats are known here alone, but for the files of an attempt,
+//! which are the contract with its job and belong to `job`.
 //!
 //! The driver sees it as the trait [`Store`], so that it can be tried without a disk and with a failing one.
 

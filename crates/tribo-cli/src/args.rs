@@ -119,6 +119,13 @@ pub(crate) enum Command {
     /// the next run tries them again.
     #[command(after_help = "Examples:\n  tribo cancel 17 18\n  tribo cancel wing.toml --all")]
     Cancel(commands::cancel::Options),
+    /// Repair a damaged store.
+    ///
+    /// A damaged journal is cut where it must be, and a copy of it stays. Records after the damage, evaluations under way
+    /// and answers that the journal has lost are brought back where that is possible; what is lost is named. A study file
+    /// that is missing is written again. No driver may be running.
+    #[command(after_help = "Examples:\n  tribo repair\n  tribo repair wing.toml")]
+    Repair(commands::repair::Options),
     /// Print completions for a shell.
     #[command(
         after_help = "Example:\n  tribo completions bash > ~/.local/share/bash-completion/completions/tribo"

@@ -1,99 +1,26 @@
-//! Opening a study: for reading, beside whoever drives it, or for writing, as its one owner.
+//! Opening a study to write to it, as its one owner, and what a check tries outside of it.
 
 use crate::place::Virtual;
 use serde_json::{Map, Value};
 use std::fs;
 use std::path::{Path, PathBuf};
-use tribo::strategy::Study;
 use tribo_study::config::{Config, On, Run};
 use tribo_study::driver::Parts;
 use tribo_study::driver::clock::{Clock, SystemClock};
-use tribo_study::job::{self, JOB_VERSION, STARTED_FILE, STDERR_FILE, Spec};
+use tribo_study::job::{self, JOB_VERSION, STDERR_FILE, Spec};
 use tribo_study::layout::Layout;
 use tribo_study::owned::{self, Owned};
-use tribo_study::report::row::Begun;
-use tribo_study::report::summary::{Driver, Seen};
 use tribo_study::runner::{Runner, wall_limit};
 use tribo_study::store::disk::UtcMs;
-use tribo_study::store::lease::Owner;
 use tribo_study::store::ledger::Ledger;
-use tribo_study::store::process::Process;
-use tribo_study::store::{self, Disk, Store};
+use tribo_study::store::{Disk, Store};
 use tribo_study::tag::{AttemptId, StudyId, Tag};
-use tribo_study::{Error, Result, replay};
+use tribo_study::{Error, Result};
 
 /// From an attempt's folder, `STORE/trials/000000/a1`, to the folder of the study file.
 const STUDY_FOLDER: &str = "../../../..";
 /// Bytes at the end of an output that its last lines are looked for in.
 const TAIL_BYTES: usize = 1 << 16;
-
-/// A study as its journal tells it.
-pub(crate) struct Reading {
-    /// Its paths.
-    pub(crate) layout: Layout,
-    /// The study file in force, which is that of the journal.
-    pub(crate) config: Config,
-    /// Its state.
-    pub(crate) ledger: Ledger,
-    warnings: Vec<String>,
-}
-
-/// Reads a study, also while it runs.
-pub(crate) fn read(layout: &Layout) -> Result<Reading> {
-    let (ledger, warnings) = store::read(layout)?;
-    let config = Config::parse(layout.file(), &ledger.config)?;
-    Ok(Reading { layout: layout.clone(), config, ledger, warnings })
-}
-
-impl Reading {
-    /// The optimiser, rebuilt.
-    pub(crate) fn optimiser(&self) -> Result<Study> {
-        replay::study(&self.config, &self.ledger)
-    }
-
-    /// Attempts under way that have begun, by what is in their folders.
-    pub(crate) fn begun(&self) -> Begun {
-        let begun = |id: &AttemptId| self.layout.attempt(*id).join(STARTED_FILE).exists();
-        self.ledger.live().map(|attempt| attempt.id).filter(begun).collect()
-    }
-
-    /// The driver at work, if there may be one.
-    pub(crate) fn driver(&self) -> Option<Driver> {
-        // A lease that cannot be read says nothing; whoever takes the study finds out.
-        let owner = Process::current().and_then(|me| Owner::find(&self.layout, &me)).ok()??;
-        let process = owner.process.as_ref().filter(|_| owner.may_write())?;
-        Some(Driver { host: process.host.clone(), pid: process.pid })
-    }
-
-    /// What a summary needs to know besides the journal.
-    pub(crate) fn seen(&self) -> Seen {
-        let mut warnings = self.warnings.clone();
-        warnings.extend(self.changed());
-        Seen { now_ms: SystemClock::new().utc_ms(), driver: self.driver(), begun: self.begun(), warnings }
-    }
-
-    /// What is to say about the study file, if it is not the one in force.
-    fn changed(&self) -> Option<String> {
-        let file = self.layout.file();
-        let text = match fs::read_to_string(file) {
-            Ok(text) if text == self.ledger.config => return None,
-            Ok(text) => text,
-            Err(error) => {
-                return Some(format!("{} cannot be read: {error}; the journal has a copy", file.display()));
-            }
-        };
-        Some(match Config::parse(file, &text) {
-            Err(error) => format!("the study file was changed and has an error: {error}"),
-            Ok(new) => match self.config.identity_difference(&new) {
-                Some(what) => format!(
-                    "{} is no longer that of this study: {what}; undo the change, or use another name for a new study",
-                    file.display()
-                ),
-                None => format!("{} was changed; the next `tribo run` uses it", file.display()),
-            },
-        })
-    }
-}
 
 /// The study file.
 pub(crate) fn config(layout: &Layout) -> Result<Config> {
@@ -116,8 +43,18 @@ pub(crate) struct Writing {
 
 /// Takes a study; makes its store if there is none.
 pub(crate) fn open(layout: &Layout, take_over: bool) -> Result<Writing> {
+    take(|clock| Owned::open(layout, take_over, clock))
+}
+
+/// Takes a study that has a store.
+pub(crate) fn open_existing(layout: &Layout) -> Result<Writing> {
+    take(|clock| Owned::open_existing(layout, clock))
+}
+
+/// Takes a study by the clock that it wants.
+fn take(open: impl FnOnce(&mut ChooseClock<'_>) -> Result<Owned>) -> Result<Writing> {
     let mut virtual_time = None;
-    let study = Owned::open(layout, take_over, |config, before| {
+    let study = open(&mut |config, before| {
         let simulated = matches!(config.run.as_ref().map(|run| &run.on), Some(On::Simulated(_)));
         virtual_time = simulated.then(|| Virtual::after(before.map(|ledger| ledger.last_ms)));
         utc_ms(virtual_time.as_ref())
@@ -125,11 +62,8 @@ pub(crate) fn open(layout: &Layout, take_over: bool) -> Result<Writing> {
     Ok(Writing { study, virtual_time })
 }
 
-/// Takes a study that has a store.
-pub(crate) fn open_existing(layout: &Layout) -> Result<Writing> {
-    read(layout)?;
-    open(layout, false)
-}
+/// Chooses the clock of records, given the study file and the state so far.
+type ChooseClock<'a> = dyn FnMut(&Config, Option<&Ledger>) -> UtcMs + 'a;
 
 fn utc_ms(virtual_time: Option<&Virtual>) -> UtcMs {
     match virtual_time.cloned() {
@@ -190,7 +124,8 @@ impl Scratch {
             evaluation: run.evaluation.clone(),
             wall_limit_s: None,
         };
-        let dir = disk.prepare(&spec, params.as_bytes())?;
+        disk.prepare(&spec, params.as_bytes())?;
+        let dir = disk.dir(id);
         Ok(Scratch { store, dir })
     }
 

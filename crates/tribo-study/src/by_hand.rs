@@ -12,12 +12,12 @@ use crate::job::{Finding, Kind};
 use crate::layout::Layout;
 use crate::owned::{self, Owned, random_id};
 use crate::report::text::count;
+use crate::store::disk::utc_ms;
 use crate::store::format::Format;
 use crate::store::ledger::{Ledger, TrialState};
 use crate::store::record::{Entry, Record};
 use crate::store::{self, Disk, Store};
 use crate::{Error, Result, replay};
-use std::time::{SystemTime, UNIX_EPOCH};
 use tribo::space::Point;
 use tribo::strategy::{Study, Suggestion};
 use tribo::surrogate::watch::Watch;
@@ -55,10 +55,8 @@ impl ByHand {
             let config = Config::parse(layout.file(), &ledger.config)?;
             return ByHand::over(config, ledger, Some(layout.clone()), None);
         }
-        let text = Config::read(layout.file()).and_then(|_| {
-            std::fs::read_to_string(layout.file()).map_err(Error::io("cannot read", layout.file()))
-        })?;
-        let mut study = ByHand::in_memory(Config::parse(layout.file(), &text)?, &text)?;
+        let (config, text) = Config::read_with_text(layout.file())?;
+        let mut study = ByHand::in_memory(config, &text)?;
         study.layout = Some(layout.clone());
         Ok(study)
     }
@@ -283,10 +281,6 @@ fn is_new(trial: u64, state: &TrialState, finding: &Finding) -> Result<bool> {
         }
         None => Ok(true),
     }
-}
-
-fn utc_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub enum Error {
     },
     /// The journal is damaged before its end.
     #[error(
-        "{path} is damaged at byte {offset}: {what}; nothing was changed. Restore the file from a backup, or cut it there to keep what comes before"
+        "{path} is damaged at byte {offset}: {what}; nothing was changed. `tribo repair` keeps a copy, cuts it there and brings back what it can; or restore the file from a backup"
     )]
     Corrupt {
         /// The journal.

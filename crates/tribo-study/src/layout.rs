@@ -10,6 +10,8 @@
 //!   arrays/TAG.json            which attempts the elements of a job array are
 //!   spool/tmp, done, seen      answers under way, to be taken in, taken in
 //!   requests/                  what other commands ask of a running driver
+//!   journal.damaged-1          what `tribo repair` has replaced
+//!   set-aside/                 attempts that no trial could be found for
 //! ```
 //! `study.toml` in a folder is what a command finds when it is given the folder. Paths inside the store are relative in
 //! all records, so a study can be moved.
@@ -102,6 +104,12 @@ impl Layout {
         if self.file.is_file() {
             let what = format!(
                 "this study has not begun: there is no store {store}; `tribo run {file}` begins it, `tribo ask {file}` if it is evaluated by hand"
+            );
+            return Error::Missing { path: self.file.clone(), what };
+        }
+        if self.journal().is_file() {
+            let what = format!(
+                "the study file is missing; its store {store} has a copy, `tribo repair {file}` writes it"
             );
             return Error::Missing { path: self.file.clone(), what };
         }

@@ -4,30 +4,29 @@
 //! workers of a runner busy. Every evaluation, on a workstation, under SLURM or under PBS, is the same program `tribo job`,
 //! which leaves its answer as a file; the scheduler only tells what has gone wrong. Restarting is replaying.
 //!
-//! Modules use only those above them in this list, but for `error`.
-
-pub mod error;
+//! Modules use only those of the levels above them in this list; `crates/tribo/tests/tidy.rs` holds that.
 
 pub mod outputs;
 
 pub mod config;
+pub mod error;
 pub mod layout;
+pub mod point;
 pub mod tag;
 
 pub mod job;
-pub mod runner;
 
+pub mod runner;
 pub mod store;
 
-pub mod point;
-pub mod replay;
-
 pub mod owned;
-
+pub mod replay;
 pub mod report;
 
 pub mod by_hand;
-
 pub mod driver;
+pub mod reading;
+
+pub mod repair;
 
 pub use error::{Error, Result};

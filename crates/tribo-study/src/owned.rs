@@ -11,7 +11,6 @@ use crate::store::record::{Engine, Record};
 use crate::store::{self, Disk};
 use crate::tag::StudyId;
 use crate::{Error, Result, replay};
-use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// A study that belongs to this process.
@@ -37,17 +36,16 @@ impl Owned {
         take_over: bool,
         clock: impl FnOnce(&Config, Option<&Ledger>) -> UtcMs,
     ) -> Result<Owned> {
-        let config = Config::read(layout.file())?;
-        let text = fs::read_to_string(layout.file()).map_err(Error::io("cannot read", layout.file()))?;
-        let before = ledger(layout)?;
-        let utc_ms = clock(&config, before.as_ref());
+        let (config, text) = Config::read_with_text(layout.file())?;
         let layout = layout.clone();
-        if before.is_none() {
+        if !store::exists(&layout)? {
+            let utc_ms = clock(&config, None);
             let engine = Engine::of(&replay::fresh(&config)?);
             let (store, ledger) = Disk::create_with(&layout, &text, &random_id(), Some(engine), utc_ms)?;
             return Ok(Owned { layout, config, ledger, notes: vec![], store });
         }
-        let (store, ledger, notes) = Disk::open_with(&layout, take_over, utc_ms)?;
+        let clock = |ledger: &Ledger| clock(&config, Some(ledger));
+        let (store, ledger, notes) = Disk::open_with(&layout, take_over, clock)?;
         let mut owned = Owned { layout, config, ledger, notes, store };
         if owned.ledger.config != text {
             if let Some(error) = contradiction(&owned.layout, &owned.ledger, &owned.config) {
@@ -56,6 +54,17 @@ impl Owned {
             owned.append(Record::Configured { config: text })?;
         }
         Ok(owned)
+    }
+
+    /// Takes a study that has a store.
+    pub fn open_existing(
+        layout: &Layout,
+        clock: impl FnOnce(&Config, Option<&Ledger>) -> UtcMs,
+    ) -> Result<Owned> {
+        match store::exists(layout)? {
+            true => Owned::open(layout, false, clock),
+            false => Err(layout.missing()),
+        }
     }
 
     /// Adds a record and folds it into the state. It is durable after the store's sync.
@@ -71,7 +80,7 @@ impl Owned {
 
 /// The state of a study, if there is a store.
 pub fn ledger(layout: &Layout) -> Result<Option<Ledger>> {
-    match layout.journal().exists() {
+    match store::exists(layout)? {
         true => store::read(layout).map(|(ledger, _)| Some(ledger)),
         false => Ok(None),
     }
@@ -91,4 +100,37 @@ pub fn contradiction(layout: &Layout, ledger: &Ledger, config: &Config) -> Optio
 pub fn random_id() -> StudyId {
     // The hasher's keys are random; nothing else here is.
     StudyId::from_bits(RandomState::new().build_hasher().finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::by_hand::ByHand;
+    use crate::store::disk::utc_ms;
+    use std::fs;
+    use tribo::surrogate::watch::Unwatched;
+
+    const FILE: &str = "study_version = 1\ndirection = \"minimize\"\nseed = 5\n[[parameter]]\nname = \"x\"\n\
+                        type = \"float\"\nlow = 0\nhigh = 1\n[strategy]\nname = \"random\"\n";
+
+    #[test]
+    fn taking_a_study_reads_its_journal_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::of(&folder.path().join("study.toml"));
+        fs::write(layout.file(), FILE).unwrap();
+        let mut study = ByHand::take_new(&layout).unwrap();
+        study.ask(2_000, &Unwatched).unwrap();
+        study.close("test").unwrap();
+        let length = fs::metadata(layout.journal()).unwrap().len();
+        let read = || -> u64 {
+            let counts = fs::read_to_string("/proc/thread-self/io").unwrap();
+            let line = counts.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap();
+            line.parse().unwrap()
+        };
+        let before = read();
+        let owned = Owned::open(&layout, false, |_, _| Box::new(utc_ms)).unwrap();
+        let bytes = read() - before;
+        assert_eq!(owned.ledger.trials().len(), 2_000);
+        assert!((length..length + length / 4).contains(&bytes), "{bytes} bytes read of {length}");
+    }
 }

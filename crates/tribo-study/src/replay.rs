@@ -16,22 +16,28 @@ pub fn fresh(config: &Config) -> Result<Study> {
 /// The study after all that its journal tells. What it proposes next is what it would have proposed then, bit for bit.
 pub fn study(config: &Config, ledger: &Ledger) -> Result<Study> {
     let mut study = fresh(config)?;
-    for event in ledger.events() {
+    catch_up(&mut study, config, ledger, 0)?;
+    Ok(study)
+}
+
+/// Takes a study on that knows the first `known` events of its journal to all of them. It costs what is new.
+pub fn catch_up(study: &mut Study, config: &Config, ledger: &Ledger, known: usize) -> Result<()> {
+    for event in ledger.events().iter().skip(known) {
         match event {
             Event::Asked(id) => {
                 if let Some(Source::Asked { trial, .. }) = ledger.trial(*id).map(|state| &state.source) {
                     study.restore_asked(trial.clone())?;
                 }
             }
-            Event::Imported(id) => import(&mut study, config, ledger, *id)?,
+            Event::Imported(id) => import(study, config, ledger, *id)?,
             Event::Told(id) => {
                 if let Some(finding) = ledger.trial(*id).and_then(|state| state.outcome.as_ref()) {
-                    tell(&mut study, config.objective(), *id, finding)?;
+                    tell(study, config.objective(), *id, finding)?;
                 }
             }
         }
     }
-    Ok(study)
+    Ok(())
 }
 
 fn import(study: &mut Study, config: &Config, ledger: &Ledger, id: u64) -> Result<()> {

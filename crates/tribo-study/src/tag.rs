@@ -101,6 +101,11 @@ impl Tag {
         (id.attempt > 0).then_some(id)
     }
 
+    /// The study of the attempt.
+    pub fn study(&self) -> Option<StudyId> {
+        StudyId::try_from(self.0.get(1..7)?.to_owned()).ok()
+    }
+
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -134,6 +139,7 @@ mod tests {
             let tag = Tag::new(&study, id).unwrap();
             assert_eq!(tag.as_str().len(), 15);
             assert_eq!(Tag::parse(&study, tag.as_str()), Some(id), "{tag}");
+            assert_eq!(tag.study().as_ref(), Some(&study));
             assert_eq!(Tag::parse(&StudyId::from_bits(1), tag.as_str()), None);
         }
         assert_eq!(Tag::new(&study, AttemptId { trial: Tag::TRIALS, attempt: 1 }), None);

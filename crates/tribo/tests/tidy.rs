@@ -25,6 +25,25 @@ const LEVELS: [(&str, u32); 12] = [
     ("strategy", 5),
     ("problems", 6),
 ];
+/// Level of each module of `tribo-study`, which goes on where the library ends. Its tests may use any.
+const STUDY_LEVELS: [(&str, u32); 16] = [
+    ("error", 0),
+    ("config", 0),
+    ("outputs", 0),
+    ("layout", 0),
+    ("point", 0),
+    ("tag", 0),
+    ("job", 6),
+    ("runner", 7),
+    ("store", 7),
+    ("replay", 8),
+    ("owned", 9),
+    ("report", 9),
+    ("reading", 10),
+    ("by_hand", 10),
+    ("driver", 10),
+    ("repair", 11),
+];
 /// Modules that use less than their level would allow, and what they may use.
 const NARROW: [(&str, &[&str]); 1] = [("problems", &["error", "rng", "linalg", "space"])];
 const LONGEST_FILE: usize = 800;
@@ -109,12 +128,24 @@ fn without_comments(text: &str) -> String {
     text.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
 }
 
-/// Rule (a): the module order of the library.
+/// Rule (a): the module order of the library and of `tribo-study`.
 fn module_order(files: &[File]) -> Vec<String> {
-    let levels = BTreeMap::from(LEVELS);
+    let mut complaints =
+        order_in("crates/tribo/src/", &BTreeMap::from(LEVELS), |used| used == "problems", files);
+    complaints.extend(order_in("crates/tribo-study/src/", &BTreeMap::from(STUDY_LEVELS), |_| true, files));
+    complaints
+}
+
+/// The module order of one crate; `for_tests` says what tests may use besides.
+fn order_in(
+    source: &str,
+    levels: &BTreeMap<&str, u32>,
+    for_tests: impl Fn(&str) -> bool,
+    files: &[File],
+) -> Vec<String> {
     let mut complaints = Vec::new();
     for file in files {
-        let Some(inside) = file.path.strip_prefix("crates/tribo/src/") else { continue };
+        let Some(inside) = file.path.strip_prefix(source) else { continue };
         if inside == "lib.rs" || file.extension() != "rs" {
             continue;
         }
@@ -127,13 +158,14 @@ fn module_order(files: &[File]) -> Vec<String> {
             continue;
         };
         let code = without_comments(&file.text);
-        let tests_start = if inside.ends_with("tests.rs") { Some(0) } else { code.find("#[cfg(test)]") };
+        let is_test = inside.ends_with("tests.rs") || inside.contains("/tests/");
+        let tests_start = if is_test { Some(0) } else { code.find("#[cfg(test)]") };
         for (at, name) in root_paths(&code, inside) {
             let in_tests = tests_start.is_some_and(|start| at >= start);
             let line = 1 + code[..at].matches('\n').count();
             let narrow = NARROW.iter().find(|(m, _)| *m == module).map(|(_, allowed)| *allowed);
             let problem = match levels.get(name.as_str()) {
-                _ if name == module || (name == "problems" && in_tests) => continue,
+                _ if name == module || (in_tests && for_tests(&name)) => continue,
                 Some(0) => continue,
                 Some(_) if narrow.is_some_and(|allowed| allowed.contains(&name.as_str())) => continue,
                 Some(_) if narrow.is_some() => format!("`{module}` may use only {:?}", narrow.unwrap_or(&[])),
@@ -439,6 +471,27 @@ mod rules {
             let complaints = order(path, text);
             assert_eq!(complaints.len(), 1, "{path}: {text:?} gave {complaints:?}");
             assert!(complaints[0].starts_with(&format!("crates/tribo/src/{path}:{line}:")), "{complaints:?}");
+        }
+    }
+
+    #[test]
+    fn order_holds_for_studies_too() {
+        let order = |path: &str, text: &str| {
+            module_order(&[File::new(&format!("crates/tribo-study/src/{path}"), text)])
+        };
+        assert!(
+            order("driver/fill.rs", "use crate::{Error, Result, point};\nuse crate::store::Store;")
+                .is_empty()
+        );
+        assert!(order("store/disk.rs", "#[cfg(test)]\nmod tests { use crate::driver::Driver; }").is_empty());
+        assert!(order("config/tests/mod.rs", "use crate::driver::Driver;").is_empty());
+        for (path, text) in [
+            ("store/disk.rs", "use crate::runner::Runner;"),
+            ("config/read/run.rs", "use crate::job::Spec;"),
+            ("job/body.rs", "use crate::{layout::Layout, store::Disk};"),
+            ("novelty.rs", ""),
+        ] {
+            assert_eq!(order(path, text).len(), 1, "{path}: {text:?} gave {:?}", order(path, text));
         }
     }
 

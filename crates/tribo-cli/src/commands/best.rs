@@ -2,10 +2,11 @@
 
 use crate::args::StudyPath;
 use crate::failure::{NO_VALUE, OK, Outcome};
-use crate::{output, study};
+use crate::output;
 use clap::Args;
 use tribo_study::config::Config;
 use tribo_study::outputs::VALUE;
+use tribo_study::reading::Reading;
 use tribo_study::report::summary::{self, Best};
 
 #[derive(Debug, Args)]
@@ -21,8 +22,8 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    let reading = study::read(&options.study.layout())?;
-    let best = summary::best(&reading.config, &reading.ledger, &reading.optimiser()?, options.top)?;
+    let reading = Reading::open(&options.study.layout())?;
+    let best = summary::best(&reading.config, reading.ledger(), &reading.optimiser()?, options.top)?;
     let code = if best.is_empty() { NO_VALUE } else { OK };
     if options.json {
         output::print_json(&serde_json::json!({ "version": 1, "best": best }))?;

@@ -12,6 +12,7 @@ use tribo_study::driver::notice::{Finish, Notice, Observer};
 use tribo_study::driver::{Driver, Interrupt, Interrupts};
 use tribo_study::job::Finding;
 use tribo_study::layout::Layout;
+use tribo_study::reading::Reading;
 use tribo_study::report::text;
 use tribo_study::store::record::Record;
 use tribo_study::store::{self, Request};
@@ -38,10 +39,10 @@ pub(crate) fn run(options: &Options) -> Outcome {
             "name the trials to cancel, or --all, e.g. `tribo cancel 17` or `tribo cancel --all`",
         ));
     }
-    let reading = study::read(&layout)?;
+    let reading = Reading::open(&layout)?;
     for trial in &trials {
-        match reading.ledger.trial(*trial) {
-            None => return Err(words::no_trial(*trial, reading.ledger.trials().len())),
+        match reading.ledger().trial(*trial) {
+            None => return Err(words::no_trial(*trial, reading.ledger().trials().len())),
             Some(state) if state.outcome.is_some() => output::note(&format!("trial {trial} is over already")),
             Some(_) => {}
         }

@@ -4,12 +4,12 @@
 
 use crate::args::StudyPath;
 use crate::failure::{Failure, OK, Outcome};
-use crate::study;
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use tribo_study::reading::Reading;
 use tribo_study::report::table::{MOST_CSV_COLUMNS, Table};
 use tribo_study::{Error, Result};
 
@@ -49,10 +49,10 @@ impl Format {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    let reading = study::read(&options.study.layout())?;
+    let reading = Reading::open(&options.study.layout())?;
     let optimiser = reading.optimiser()?;
     let begun = reading.begun();
-    let table = Table::new(&reading.config, &reading.ledger, &optimiser, &begun);
+    let table = Table::new(&reading.config, reading.ledger(), &optimiser, &begun);
     let format = options.format.unwrap_or_else(|| Format::of(&options.output));
     let n_columns = table.n_columns();
     if format == Format::Csv && n_columns > MOST_CSV_COLUMNS && !options.all {

@@ -6,11 +6,11 @@
 use crate::args::Shown;
 use crate::failure::{OK, Outcome};
 use crate::output;
-use crate::study;
 use serde::Serialize;
 use std::fmt::Write;
 use tribo::strategy::{ActiveInput, Insight, Study, Verdict, looks_at_budget};
 use tribo_study::layout::Layout;
+use tribo_study::reading::Reading;
 use tribo_study::report::text;
 
 /// Version of the object that `--json` prints.
@@ -31,7 +31,7 @@ struct Printed<'a> {
 }
 
 pub(crate) fn run(options: &Shown) -> Outcome {
-    let reading = study::read(&options.study.layout())?;
+    let reading = Reading::open(&options.study.layout())?;
     let study = reading.optimiser()?;
     let insight = study.insight();
     let name = &reading.config.name;

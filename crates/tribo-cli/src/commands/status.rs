@@ -4,10 +4,11 @@ use super::{best, inputs};
 use crate::args::Shown;
 use crate::failure::{OK, Outcome};
 use crate::output;
-use crate::study::{self, Reading};
+use crate::study;
 use std::fmt::Write;
 use tribo_study::job::STDERR_FILE;
 use tribo_study::outputs::VALUE;
+use tribo_study::reading::Reading;
 use tribo_study::report::summary::{Phase, Summary, summary};
 use tribo_study::report::text;
 
@@ -15,10 +16,10 @@ use tribo_study::report::text;
 const SHOWN_CAUSES: usize = 5;
 
 pub(crate) fn run(options: &Shown) -> Outcome {
-    let reading = study::read(&options.study.layout())?;
-    let seen = reading.seen();
+    let reading = Reading::open(&options.study.layout())?;
+    let seen = reading.seen()?;
     let optimiser = reading.optimiser()?;
-    let summary = summary(&reading.config, &reading.ledger, &optimiser, &reading.layout, &seen)?;
+    let summary = summary(&reading.config, reading.ledger(), &optimiser, &reading.layout, &seen)?;
     match options.json {
         true => output::print_json(&summary)?,
         false => output::print(&page(&reading, &summary, inputs::line(&optimiser, &reading.layout)))?,

@@ -4,7 +4,7 @@ use super::words;
 use crate::args::StudyPath;
 use crate::failure::{Failure, OK, Outcome};
 use crate::output;
-use crate::study::{self, Reading};
+use crate::study;
 use clap::Args;
 use serde_json::{Map, Value};
 use std::fs;
@@ -12,6 +12,7 @@ use std::io::Write;
 use tribo::trial::TrialId;
 use tribo_study::job::Answer;
 use tribo_study::point::to_json;
+use tribo_study::reading::Reading;
 use tribo_study::report::columns::{self, Field};
 use tribo_study::report::point::Cell;
 use tribo_study::report::row::{self, Row};
@@ -41,7 +42,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    let reading = study::read(&options.study.layout())?;
+    let reading = Reading::open(&options.study.layout())?;
     match options.trial {
         Some(trial) => one(&reading, trial, options.json),
         None => list(&reading, options),
@@ -54,7 +55,7 @@ fn list(reading: &Reading, options: &Options) -> Outcome {
     let params = |trial: u64| -> Result<Map<String, Value>, Failure> {
         Ok(to_json(optimiser.space(), &optimiser.point(TrialId(trial))?))
     };
-    let rows = row::rows(&reading.ledger, &begun).filter(|row| !options.failed || row.state.is_failure());
+    let rows = row::rows(reading.ledger(), &begun).filter(|row| !options.failed || row.state.is_failure());
     if options.json {
         let objects = rows
             .map(|row| Ok(row.object(&reading.config, params(row.trial)?)))
@@ -62,7 +63,7 @@ fn list(reading: &Reading, options: &Options) -> Outcome {
         output::print_json(&serde_json::json!({ "version": 2, "trials": objects }))?;
         return Ok(OK);
     }
-    let mut outputs = columns::output_names(&reading.config.outputs, &reading.ledger);
+    let mut outputs = columns::output_names(&reading.config.outputs, reading.ledger());
     outputs.truncate(SHOWN_VALUES);
     let names: Vec<&str> =
         optimiser.space().parameters().iter().map(|one| one.name()).take(SHOWN_VALUES).collect();
@@ -123,8 +124,8 @@ fn cut(reason: &str) -> String {
 }
 
 fn one(reading: &Reading, trial: u64, json: bool) -> Outcome {
-    let Some(state) = reading.ledger.trial(trial) else {
-        return Err(words::no_trial(trial, reading.ledger.trials().len()));
+    let Some(state) = reading.ledger().trial(trial) else {
+        return Err(words::no_trial(trial, reading.ledger().trials().len()));
     };
     let optimiser = reading.optimiser()?;
     let params = to_json(optimiser.space(), &optimiser.point(TrialId(trial))?);

@@ -13,5 +13,6 @@ mod init;
 mod inputs;
 mod listing;
 mod outputs;
+mod repair;
 mod run;
 mod support;

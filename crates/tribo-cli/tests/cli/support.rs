@@ -176,6 +176,16 @@ impl Running {
         self.signal("INT");
     }
 
+    /// Waits for its end, which must come in time.
+    pub(crate) fn wait_in_time(mut self) -> Done {
+        let begin = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(begin.elapsed() < PATIENCE, "{:?}", fs::read_to_string(&self.stderr));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.wait()
+    }
+
     pub(crate) fn wait(mut self) -> Done {
         let mut stdout = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();

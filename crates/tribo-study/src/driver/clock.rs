@@ -1,6 +1,7 @@
 //! The driver's clock, as a trait, so that the same loop runs on a virtual one.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use crate::store::disk;
+use std::time::{Duration, Instant};
 
 /// Time.
 pub trait Clock {
@@ -30,7 +31,7 @@ impl Clock for SystemClock {
     }
 
     fn utc_ms(&self) -> u64 {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+        disk::utc_ms()
     }
 
     fn sleep(&self, seconds: f64) {

@@ -3,13 +3,13 @@
 use super::notice::Notice;
 use super::sight::Sight;
 use super::{Driver, Interrupt, limits};
-use crate::job::{Finding, JOB_VERSION, Kind, Spec};
+use crate::job::{self, Finding, JOB_VERSION, Kind, Spec};
 use crate::report::text::count;
 use crate::runner::{Attempt, Submission};
+use crate::store::Prepared;
 use crate::store::record::Record;
 use crate::tag::{AttemptId, Tag};
 use crate::{Error, Result, point};
-use sha2::{Digest, Sha256};
 use tribo::trial::TrialId;
 
 /// Submissions in a row that do not reach a scheduler this driver has never reached, until it gives up.
@@ -92,7 +92,8 @@ impl Driver<'_> {
             let Some(attempt) = self.parts.ledger.attempt(id) else { continue };
             let tag = attempt.tag.clone();
             match self.prepare(id, tag.clone()) {
-                Ok(dir) => attempts.push(Attempt { id, tag, dir, avoid: avoid.clone() }),
+                Ok(Prepared::Ready(dir)) => attempts.push(Attempt { id, tag, dir, avoid: avoid.clone() }),
+                Ok(Prepared::Claimed { same }) => self.claimed_before(id, same)?,
                 Err(error @ Error::Io { .. }) => {
                     self.limits.unanswered(now);
                     self.warn(format!("{error}; submitting is tried again"));
@@ -136,18 +137,43 @@ impl Driver<'_> {
         Ok(serde_json::Value::Object(point::to_json(&self.parts.config.space, &point)).to_string())
     }
 
-    fn prepare(&mut self, id: AttemptId, tag: Tag) -> Result<std::path::PathBuf> {
+    fn prepare(&mut self, id: AttemptId, tag: Tag) -> Result<Prepared> {
         let params = self.params(id.trial)?;
         let spec = Spec {
             version: JOB_VERSION,
             id,
             tag,
-            params_digest: digest(&params),
+            params_digest: job::digest(params.as_bytes()),
             folder: self.parts.folder.clone(),
             evaluation: self.parts.run.evaluation.clone(),
             wall_limit_s: self.parts.wall_limit_s,
         };
         self.parts.store.prepare(&spec, params.as_bytes())
+    }
+
+    /// An attempt that is claimed and was not yet submitted by this journal, which lacks its end. The same evaluation is taken
+    /// up, with its answer if it has one. Another one keeps its folder and its number, and the next attempt follows.
+    fn claimed_before(&mut self, id: AttemptId, same: bool) -> Result<()> {
+        self.ready.remove(&id);
+        let answer = self.parts.store.answer(id);
+        let advice = "the journal does not know of it: it was cut or comes from a backup";
+        let fits = match &answer {
+            Some(answer) => !answer.is_stop() && self.fits(answer)?,
+            None => true,
+        };
+        if !same || !fits {
+            self.warn(format!("attempt {id} was claimed before, and {advice}; another attempt follows"));
+            let reason = "claimed before, by an evaluation that the journal does not know";
+            return self.ended(id, Record::ended(id, Finding::none(Kind::Infrastructure, reason)));
+        }
+        self.warn(format!("attempt {id} was made before, and {advice}; it is taken up"));
+        match answer {
+            Some(answer) => self.take(answer),
+            None => {
+                self.sights.insert(id, Sight::new(self.parts.clock.now(), false));
+                Ok(())
+            }
+        }
     }
 
     fn submitted(&mut self, id: AttemptId, submission: Submission) -> Result<()> {
@@ -201,9 +227,4 @@ impl Driver<'_> {
         }
         self.parts.store.sync()
     }
-}
-
-/// SHA-256 in hexadecimal: an answer must belong to the parameters it was asked for.
-pub(super) fn digest(params: &str) -> String {
-    Sha256::digest(params.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,10 +1,9 @@
 //! Taking answers in: from the spool to the journal, as the ends of attempts.
 
 use super::Driver;
-use super::fill::digest;
 use super::notice::Notice;
 use crate::Result;
-use crate::job::{Answer, Finding, Kind};
+use crate::job::{self, Answer, Finding, Kind};
 use crate::store::Request;
 use crate::store::ledger::End;
 use crate::store::record::Record;
@@ -51,7 +50,7 @@ impl Driver<'_> {
             self.unsettled.push(answer);
             return Ok(());
         }
-        if kind == Kind::Ok && answer.params_digest != digest(&self.params(id.trial)?) {
+        if !self.fits(&answer)? {
             self.warn(format!("set aside: the answer to attempt {id} belongs to other parameters"));
             self.unsettled.push(answer);
             return Ok(());
@@ -75,6 +74,12 @@ impl Driver<'_> {
         self.ended(id, Record::Ended { id, finding, wall_s, host })?;
         self.unsettled.push(answer);
         Ok(())
+    }
+
+    /// Whether an answer belongs to the parameters of its trial; one without a value need not.
+    pub(super) fn fits(&self, answer: &Answer) -> Result<bool> {
+        Ok(answer.finding.kind != Kind::Ok
+            || answer.params_digest == job::digest(self.params(answer.id.trial)?.as_bytes()))
     }
 
     /// What to make of a job that says it was told to stop, when the study did not ask for it: nothing before the queue was

@@ -161,7 +161,9 @@ impl Driver<'_> {
                 Judgement::Over(ref ending) | Judgement::Unwanted(ref ending) => {
                     let stopped = self.sights.get(&id).and_then(Sight::stopped);
                     let news = |answer: &Answer| !answer.is_stop() || Some(answer.incarnation) > stopped;
-                    if let Some(answer) = self.parts.store.answer(id).filter(news) {
+                    if let Some(answer) = self.parts.store.answer(id).filter(news)
+                        && self.fits(&answer)?
+                    {
                         self.take(answer)?;
                         continue;
                     }

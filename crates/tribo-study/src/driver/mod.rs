@@ -361,7 +361,5 @@ impl<'a> Driver<'a> {
 
 /// Whether the error is a full disk or quota, which may pass.
 fn is_full(error: &Error) -> bool {
-    use std::io::ErrorKind;
-    matches!(error, Error::Io { source, .. }
-        if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+    matches!(error, Error::Io { source, .. } if store::is_full(source))
 }

@@ -143,11 +143,6 @@ impl Commands {
         &self.counts
     }
 
-    /// How many programs were started.
-    pub fn total(&self) -> u64 {
-        self.counts.values().sum()
-    }
-
     /// Runs a program that submits.
     pub fn submit<S: AsRef<OsStr>>(&mut self, program: &str, args: &[S]) -> Result<Output, Trouble> {
         self.run_within(program, args, self.submit_limit)
@@ -280,7 +275,6 @@ mod tests {
         assert_eq!(output, Output { code: Some(3), stdout: "out\n".into(), stderr: "err\n".into() });
         assert_eq!(output.complaint(), "err");
         assert_eq!(commands.counts().get("sh"), Some(&1));
-        assert_eq!(commands.total(), 1);
     }
 
     #[test]

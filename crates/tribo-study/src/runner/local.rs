@@ -9,9 +9,8 @@
 
 use super::process::Process;
 use super::{Attempt, Ending, JobRef, Patience, Runner, Sighting, State, Submission, Unreachable};
-use crate::job::{CLAIM_FILE, Kind};
+use crate::job::{CLAIM_FILE, Kind, Started};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -24,8 +23,6 @@ use std::time::Duration;
 
 /// What jobs print themselves, in the attempt's folder; the command's own output is elsewhere.
 pub const LOG_FILE: &str = "job.log";
-/// What a job says of itself, in the attempt's folder.
-const STARTED_FILE: &str = "started.json";
 
 /// Runs attempts as processes of this machine.
 #[derive(Debug)]
@@ -169,23 +166,12 @@ fn log_file(dir: &Path) -> io::Result<(File, File)> {
 fn process(job: &JobRef) -> Option<Process> {
     match &job.job {
         Some(id) => id.parse().ok(),
-        None => started(&job.dir),
+        None => Started::read(&job.dir).map(|Started { by, .. }| Process {
+            pid: by.pid,
+            starttime: by.starttime,
+            boot: by.boot_id,
+        }),
     }
-}
-
-/// Numbers may stand there as numbers or as text.
-fn started(dir: &Path) -> Option<Process> {
-    let text = fs::read_to_string(dir.join(STARTED_FILE)).ok()?;
-    let value: Value = serde_json::from_str(&text).ok()?;
-    let number = |key: &str| match value.get(key)? {
-        Value::String(text) => text.parse().ok(),
-        other => other.as_u64(),
-    };
-    Some(Process {
-        pid: u32::try_from(number("pid")?).ok()?,
-        starttime: number("starttime")?,
-        boot: value.get("boot_id")?.as_str()?.trim().to_owned(),
-    })
 }
 
 /// How a child of ours ended. A job that ends well has left an answer, whatever came of the command.

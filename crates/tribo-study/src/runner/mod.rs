@@ -167,11 +167,6 @@ pub trait Runner {
     fn remove(&mut self, _left: &[Left]) -> Result<(), Unreachable> {
         Ok(())
     }
-
-    /// How many scheduler commands were run so far.
-    fn calls(&self) -> u64 {
-        0
-    }
 }
 
 /// The time limit that jobs get from the scheduler: what the study file says, or three minutes more than the timeout.

@@ -10,10 +10,9 @@
 
 use super::{Attempt, Ending, JobRef, Patience, Runner, Sighting, State, Submission, Unreachable};
 use crate::config;
-use crate::job::{Answer, Finding, JOB_VERSION, Kind, PARAMS_FILE};
+use crate::job::{Answer, Finding, JOB_VERSION, Kind, PARAMS_FILE, digest};
 use crate::tag::{AttemptId, Tag};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -108,7 +107,7 @@ impl Simulated {
             id,
             tag: tag.clone(),
             incarnation: 0,
-            params_digest: Sha256::digest(&params).iter().map(|byte| format!("{byte:02x}")).collect(),
+            params_digest: digest(&params),
             finding,
             exit_code: Some(0),
             signal: None,

@@ -3,7 +3,7 @@
 //! `trials/000123/a1` is made with `params.json` and then `job.json`, so a job that finds the second finds the first. None
 //! of it is synced: a job that finds its folder incomplete says so, and another attempt follows.
 
-use super::{Claim, files};
+use super::{Claim, Prepared, files};
 use crate::job::{CLAIM_FILE, PARAMS_FILE, SPEC_FILE, Spec, claim_as_driver};
 use crate::layout::Layout;
 use crate::tag::AttemptId;
@@ -12,16 +12,16 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Rendered decks up to this many bytes stay when only bulk is discarded: people look at them, and a file system block
-/// or sixteen are no gain.
+/// Parameters and rendered decks up to this many bytes stay when only bulk is discarded: people look at them, a repair
+/// needs them, and a file system block or sixteen are no gain.
 const SMALL: u64 = 64 << 10;
 
 /// Makes the folder of an attempt; see [`super::Store::prepare`].
-pub(super) fn prepare(layout: &Layout, spec: &Spec, params: &[u8]) -> Result<PathBuf> {
+pub(super) fn prepare(layout: &Layout, spec: &Spec, params: &[u8]) -> Result<Prepared> {
     let folder = layout.attempt(spec.id);
     if folder.join(CLAIM_FILE).exists() {
-        let reason = "the attempt is claimed; a claimed attempt is not made again";
-        return Err(Error::io("cannot prepare", folder)(io::Error::other(reason)));
+        let same = read_spec(&folder).is_some_and(|found| found.params_digest == spec.params_digest);
+        return Ok(Prepared::Claimed { same });
     }
     remove(&folder)?;
     make(layout, spec.id)?;
@@ -31,7 +31,7 @@ pub(super) fn prepare(layout: &Layout, spec: &Spec, params: &[u8]) -> Result<Pat
         let path = folder.join(name);
         files::replace(&path, bytes, files::Durable::No).map_err(Error::io("cannot write", &path))?;
     }
-    Ok(folder)
+    Ok(Prepared::Ready(folder))
 }
 
 /// Claims an attempt for the driver; see [`super::Store::revoke`].
@@ -53,16 +53,14 @@ pub(super) fn discard(layout: &Layout, id: AttemptId, whole: bool) -> Result<()>
         let _ = fs::remove_dir(layout.trial(id.trial));
         return Ok(());
     }
-    let spec = fs::read(folder.join(SPEC_FILE)).ok();
-    let spec = spec.and_then(|bytes| serde_json::from_slice::<Spec>(&bytes).ok());
-    let decks = spec.map_or(vec![], |spec| spec.evaluation.decks);
+    let decks = read_spec(&folder).map_or(vec![], |spec| spec.evaluation.decks);
     // The file may have been edited: nothing outside the folder is removed on its word.
     let inside = |path: &Path| path.components().all(|part| matches!(part, Component::Normal(_)));
     let decks = decks.into_iter().map(|deck| deck.to).filter(|to| inside(to)).map(|to| folder.join(to));
     let large = |path: &PathBuf| {
         fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > SMALL)
     };
-    for path in decks.filter(large).chain([folder.join(PARAMS_FILE)]) {
+    for path in decks.chain([folder.join(PARAMS_FILE)]).filter(large) {
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(Error::io("cannot remove", path)(error));
@@ -71,6 +69,11 @@ pub(super) fn discard(layout: &Layout, id: AttemptId, whole: bool) -> Result<()>
         }
     }
     Ok(())
+}
+
+/// What the job in a folder was to do; None if that is not there, or cannot be read.
+pub(super) fn read_spec(folder: &Path) -> Option<Spec> {
+    serde_json::from_slice(&fs::read(folder.join(SPEC_FILE)).ok()?).ok()
 }
 
 fn make(layout: &Layout, id: AttemptId) -> Result<()> {

@@ -9,13 +9,13 @@
 //! Not here: the formats. `journal`, `lease`, `attempts`, `spool` and `requests` each know their own.
 
 use super::format::Format;
-use super::journal::{self, Journal};
+use super::journal::{self, Follower, Journal};
 use super::lease::{Lease, Owner};
 use super::ledger::Ledger;
 use super::process::Process;
 use super::record::{Engine, Entry, Record};
 use super::spool::Spool;
-use super::{Claim, Request, Store, attempts, files, requests};
+use super::{Claim, Prepared, Request, Store, attempts, files, requests};
 use crate::job::{Answer, Spec};
 use crate::layout::Layout;
 use crate::tag::{AttemptId, StudyId};
@@ -67,12 +67,16 @@ impl Disk {
 
     /// Takes an existing study. The strings are for the user: what was found and put right.
     pub fn open(layout: &Layout, take_over: bool) -> Result<(Disk, Ledger, Vec<String>)> {
-        Disk::open_with(layout, take_over, Box::new(utc_ms))
+        Disk::open_with(layout, take_over, |_| Box::new(utc_ms))
     }
 
-    /// As [`Disk::open`], by another clock.
-    pub fn open_with(layout: &Layout, take_over: bool, utc_ms: UtcMs) -> Result<(Disk, Ledger, Vec<String>)> {
-        Disk::open_as(&Process::current()?, layout, take_over, utc_ms)
+    /// As [`Disk::open`], by another clock, which is chosen when the state is known.
+    pub fn open_with(
+        layout: &Layout,
+        take_over: bool,
+        clock: impl FnOnce(&Ledger) -> UtcMs,
+    ) -> Result<(Disk, Ledger, Vec<String>)> {
+        Disk::open_as(&Process::current()?, layout, take_over, clock)
     }
 
     /// Leaves in good order: says why, and gives the study back.
@@ -125,7 +129,7 @@ impl Disk {
         me: &Process,
         layout: &Layout,
         take_over: bool,
-        utc_ms: UtcMs,
+        clock: impl FnOnce(&Ledger) -> UtcMs,
     ) -> Result<(Disk, Ledger, Vec<String>)> {
         let layout = absolute(layout)?;
         require_existing(&layout)?;
@@ -133,8 +137,9 @@ impl Disk {
         make_folders(&layout)?;
         let mut lease = Lease::acquire(&layout, me, take_over, utc_ms())?;
         let replay = journal::replay(&layout.journal())?;
+        let utc_ms = clock(&replay.ledger);
         lease.raise(replay.ledger.epoch)?;
-        let notes = torn(replay.whole, replay.length, "was cut off").into_iter().collect();
+        let notes = torn(replay.length - replay.whole, "was cut off").into_iter().collect();
         let journal = Journal::open(&layout.journal(), replay.whole, replay.length)?;
         let mut ledger = replay.ledger;
         let intended = ledger.trials().map(|(trial, state)| (trial, state.attempts.len() as u32)).collect();
@@ -176,7 +181,7 @@ impl Store for Disk {
         self.lease.check()
     }
 
-    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<PathBuf> {
+    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<Prepared> {
         attempts::prepare(&self.layout, spec, params)
     }
 
@@ -218,31 +223,18 @@ impl Store for Disk {
 
 /// Reads a study without owning it, also while its driver writes. The strings are for the user.
 pub fn read(layout: &Layout) -> Result<(Ledger, Vec<String>)> {
-    require_existing(layout)?;
-    let path = layout.journal();
-    let length =
-        || std::fs::metadata(&path).map(|metadata| metadata.len()).map_err(Error::io("cannot read", &path));
-    // On a network file system a journal that grows may show its end before its middle. Five looks are enough: each
-    // follows a change of length.
-    for _ in 0..4 {
-        let before = length()?;
-        match journal::replay(&path) {
-            Err(Error::Corrupt { .. }) if length()? != before => {}
-            replay => return noted(layout, replay?),
-        }
-    }
-    noted(layout, journal::replay(&path)?)
+    let follower = Follower::open(layout)?;
+    let note = torn_end(layout, &follower)?;
+    Ok((follower.into_ledger(), note.into_iter().collect()))
 }
 
-fn noted(layout: &Layout, replay: journal::Replay) -> Result<(Ledger, Vec<String>)> {
-    // While a driver writes, a record that is not whole yet is nothing to speak of.
+/// What is to say about the end of a journal that is not whole. While a driver writes, that is nothing to speak of.
+pub(crate) fn torn_end(layout: &Layout, follower: &Follower) -> Result<Option<String>> {
     let writing = Owner::find(layout, &Process::current()?)?.is_some_and(|owner| owner.may_write());
-    let note = torn(replay.whole, replay.length, "is ignored").filter(|_| !writing);
-    Ok((replay.ledger, note.into_iter().collect()))
+    Ok(torn(follower.torn(), "is ignored").filter(|_| !writing))
 }
 
-fn torn(whole: u64, length: u64, what: &str) -> Option<String> {
-    let bytes = length - whole;
+fn torn(bytes: u64, what: &str) -> Option<String> {
     (bytes > 0).then(|| {
         format!(
             "the unfinished record at the end of the journal, {bytes} B, {what}: nothing was done on its word"
@@ -251,11 +243,11 @@ fn torn(whole: u64, length: u64, what: &str) -> Option<String> {
 }
 
 /// Milliseconds since 1970 by the clock of this machine.
-fn utc_ms() -> u64 {
+pub fn utc_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
-fn opened(me: &Process) -> Record {
+pub(crate) fn opened(me: &Process) -> Record {
     Record::Opened { host: me.host.clone(), pid: me.pid, tribo: env!("CARGO_PKG_VERSION").to_owned() }
 }
 
@@ -271,12 +263,12 @@ fn does_not_add_up(path: &Path) -> impl FnOnce(String) -> Error {
 }
 
 /// Jobs are given these paths, and run elsewhere.
-fn absolute(layout: &Layout) -> Result<Layout> {
+pub(crate) fn absolute(layout: &Layout) -> Result<Layout> {
     let file = std::path::absolute(layout.file()).map_err(Error::io("cannot find", layout.file()))?;
     Ok(Layout::of(&file))
 }
 
-fn make_folders(layout: &Layout) -> Result<()> {
+pub(crate) fn make_folders(layout: &Layout) -> Result<()> {
     let store = layout.store();
     let spool = store.join("spool");
     let parts = ["tmp", "done", "seen"].map(|part| layout.spool(part));
@@ -300,14 +292,15 @@ fn refuse_existing(layout: &Layout) -> Result<()> {
     }
 }
 
-fn require_existing(layout: &Layout) -> Result<()> {
+pub(crate) fn require_existing(layout: &Layout) -> Result<()> {
     match exists(layout)? {
         true => Ok(()),
         false => Err(layout.missing()),
     }
 }
 
-fn exists(layout: &Layout) -> Result<bool> {
+/// Whether there is a study.
+pub fn exists(layout: &Layout) -> Result<bool> {
     layout.journal().try_exists().map_err(Error::io("cannot read", layout.journal()))
 }
 

@@ -106,6 +106,11 @@ impl Drop for Temporary {
     }
 }
 
+/// Whether an error is a full disk or quota: space, once made, would help.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 /// True for names of temporary files and of what NFS leaves for files that were removed while open.
 pub(super) fn is_hidden(name: &std::ffi::OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b".")

@@ -11,11 +11,19 @@
 //! Only the owner of the lease writes. A file that is longer than what this writer wrote has another writer, and is
 //! left alone.
 
-use super::files::{self, Durable, step};
+mod follow;
+mod salvage;
+mod scan;
+
+pub use follow::{Follower, News};
+pub(crate) use salvage::{Salvage, rewrite, salvage};
+
+use super::files::{self, Durable, is_full, step};
 use super::format::{self, Format, Unreadable};
 use super::ledger::Ledger;
-use super::record::Entry;
+use super::record::{Entry, Record};
 use crate::{Error, Result};
+use scan::{Found, Scanner};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -158,11 +166,6 @@ fn changed(path: &Path, found: u64, expected: u64) -> Error {
     Error::io("cannot append to", path)(io::Error::other(reason))
 }
 
-/// Whether space, once made, would help.
-fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-}
-
 /// Adds the line of a record.
 fn encode(entry: &Entry, lines: &mut Vec<u8>) -> io::Result<()> {
     let json = format::encode(entry).map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))?;
@@ -191,166 +194,65 @@ pub fn replay(path: &Path) -> Result<Replay> {
 }
 
 fn replay_from(path: &Path, input: impl Read, length: u64) -> Result<Replay> {
-    let corrupt = |offset, what| Error::Corrupt { path: path.to_owned(), offset, what };
-    let read_error = |source| Error::io("cannot read", path)(source);
-    let mut scanner = Scanner::new(input, length);
-    let mut ledger: Option<Ledger> = None;
-    loop {
-        let offset = scanner.offset();
-        let found = scanner.next().map_err(read_error)?;
-        let json = match found {
-            Place::Record(json) => json,
-            Place::Nothing(_) if offset == length && ledger.is_some() => break,
-            Place::Nothing(what) => {
-                if scanner.any_record_follows().map_err(read_error)? {
-                    return Err(corrupt(offset, format!("{what}, and whole records follow")));
-                }
-                if ledger.is_none() {
-                    return Err(corrupt(offset, format!("{what}, and there is no whole record")));
-                }
-                break;
-            }
-        };
-        let entry =
-            format::decode(json, ledger.as_ref().map(|ledger| ledger.format)).map_err(|why| match why {
-                Unreadable::Newer(found) => {
-                    let (found, known) = (found.to_string(), Format::NEWEST.to_string());
-                    Error::Newer { path: path.to_owned(), found, known }
-                }
-                Unreadable::Damaged(what) => corrupt(offset, what),
-            })?;
-        match &mut ledger {
-            None => ledger = Some(Ledger::begin(&entry).map_err(|what| corrupt(offset, what))?),
-            Some(ledger) => ledger.apply(&entry).map_err(|what| corrupt(offset, what))?,
-        }
-    }
-    let whole = scanner.whole;
-    let ledger = ledger.ok_or_else(|| corrupt(0, "there is no whole record".to_owned()))?;
+    let mut ledger = None;
+    let scanner = Scanner::new(input, 0, length);
+    let whole = fold(path, scanner, &mut None, |entry, _| begin_or_apply(&mut ledger, &entry))?;
+    let nothing = "there is no whole record".to_owned();
+    let ledger = ledger.ok_or(Error::Corrupt { path: path.to_owned(), offset: 0, what: nothing })?;
     Ok(Replay { ledger, whole, length })
 }
 
-/// What stands at a place of the file.
-enum Place<'a> {
-    /// The JSON of a whole record.
-    Record(&'a [u8]),
-    /// None, and why.
-    Nothing(&'static str),
+fn begin_or_apply(ledger: &mut Option<Ledger>, entry: &Entry) -> std::result::Result<(), String> {
+    match ledger {
+        None => Ledger::begin(entry).map(|begun| *ledger = Some(begun)),
+        Some(ledger) => ledger.apply(entry),
+    }
 }
 
-/// A window that moves over the file.
-struct Scanner<R> {
-    input: io::Take<R>,
-    buffer: Vec<u8>,
-    /// Where in the buffer the next record is looked for.
-    start: usize,
-    /// Where in the file the buffer begins.
-    base: u64,
-    length: u64,
-    /// Where in the file the last whole record ended.
-    whole: u64,
-}
-
-impl<R: Read> Scanner<R> {
-    const CHUNK: u64 = 1 << 18;
-
-    fn new(input: R, length: u64) -> Scanner<R> {
-        Scanner { input: input.take(length), buffer: vec![], start: 0, base: 0, length, whole: 0 }
-    }
-
-    fn offset(&self) -> u64 {
-        self.base + self.start as u64
-    }
-
-    /// Has `count` bytes in the window, or all that are left.
-    fn fill(&mut self, count: usize) -> io::Result<()> {
-        if self.buffer.len() - self.start >= count {
-            return Ok(());
-        }
-        self.buffer.drain(..self.start);
-        self.base += self.start as u64;
-        self.start = 0;
-        while self.buffer.len() < count {
-            if self.input.by_ref().take(Self::CHUNK).read_to_end(&mut self.buffer)? == 0 {
-                break;
+/// Gives each record that a scanner finds to `take`, with the place of its end; `take` says what does not add up. Returns
+/// where the last whole record ends. What follows it is torn; if more whole records do, that is damage and an error.
+fn fold(
+    path: &Path,
+    mut scanner: Scanner<impl Read>,
+    format: &mut Option<Format>,
+    mut take: impl FnMut(Entry, u64) -> std::result::Result<(), String>,
+) -> Result<u64> {
+    let corrupt = |offset, what| Error::Corrupt { path: path.to_owned(), offset, what };
+    let read_error = |source| Error::io("cannot read", path)(source);
+    let length = scanner.length;
+    loop {
+        let offset = scanner.offset();
+        let json = match scanner.next().map_err(read_error)? {
+            Found::Record(json) => json,
+            Found::Nothing(_) if offset == length && offset > 0 => return Ok(offset),
+            Found::Nothing(what) => {
+                if scanner.find().map_err(read_error)? {
+                    return Err(corrupt(offset, format!("{what}, and whole records follow")));
+                }
+                if offset == 0 {
+                    return Err(corrupt(offset, format!("{what}, and there is no whole record")));
+                }
+                return Ok(offset);
             }
-        }
-        Ok(())
-    }
-
-    /// The record at this place, and on to the next.
-    fn next(&mut self) -> io::Result<Place<'_>> {
-        // Checksum, length and two spaces.
-        self.fill(8 + 1 + 19 + 1)?;
-        let (checksum, length, header) = match parse_header(&self.buffer[self.start..]) {
-            Ok(header) => header,
-            Err(what) => return Ok(Place::Nothing(what)),
         };
-        // A length that is damaged must not make us read, or keep, more than there is.
-        let total = length.saturating_add(header as u64 + 1);
-        if total > self.length - self.offset() {
-            return Ok(Place::Nothing("a record is longer than the file"));
-        }
-        let total = total as usize;
-        self.fill(total)?;
-        let Some(line) = self.buffer.get(self.start..self.start + total) else {
-            return Ok(Place::Nothing("the file became shorter while it was read"));
-        };
-        let json = &line[header..total - 1];
-        if line[total - 1] != b'\n' {
-            return Ok(Place::Nothing("a record does not end where it should"));
-        }
-        if crc32c::crc32c(json) != checksum {
-            return Ok(Place::Nothing("a checksum does not match"));
-        }
-        self.start += total;
-        self.whole = self.base + self.start as u64;
-        Ok(Place::Record(&self.buffer[self.start - total + header..self.start - 1]))
-    }
-
-    /// Looks for a whole record after this place, at every byte: damage may have hit a line's end as well.
-    fn any_record_follows(&mut self) -> io::Result<bool> {
-        let whole = self.whole;
-        let mut found = false;
-        while !found && self.offset() < self.length {
-            self.fill(1)?;
-            if self.start == self.buffer.len() {
-                break;
-            }
-            self.start += 1;
-            found = matches!(self.next()?, Place::Record(_));
-        }
-        self.whole = whole;
-        Ok(found)
+        let entry = decode(path, offset, json, format)?;
+        take(entry, scanner.whole).map_err(|what| corrupt(offset, what))?;
     }
 }
 
-/// Checksum, length of the JSON, and where it begins. Only what `encode` writes is taken.
-fn parse_header(bytes: &[u8]) -> std::result::Result<(u32, u64, usize), &'static str> {
-    let digits = bytes.get(..8).ok_or("the file ends within a checksum")?;
-    let mut checksum = 0;
-    for &digit in digits {
-        let value = match digit {
-            b'0'..=b'9' => digit - b'0',
-            b'a'..=b'f' => digit - b'a' + 10,
-            _ => return Err("there is no checksum"),
-        };
-        checksum = checksum << 4 | u32::from(value);
+/// The record in a line that is whole. `format` is that of the journal so far, and after it.
+fn decode(path: &Path, offset: u64, json: &[u8], format: &mut Option<Format>) -> Result<Entry> {
+    let entry = format::decode(json, *format).map_err(|why| match why {
+        Unreadable::Newer(found) => {
+            let (found, known) = (found.to_string(), Format::NEWEST.to_string());
+            Error::Newer { path: path.to_owned(), found, known }
+        }
+        Unreadable::Damaged(what) => Error::Corrupt { path: path.to_owned(), offset, what },
+    })?;
+    if let Record::Created { format: begun, .. } | Record::Raised { format: begun, .. } = &entry.record {
+        *format = Some(*begun);
     }
-    if bytes.get(8) != Some(&b' ') {
-        return Err("there is no space after a checksum");
-    }
-    let (mut length, mut at) = (0, 9);
-    while let Some(&digit @ b'0'..=b'9') = bytes.get(at)
-        && at < 9 + 18
-    {
-        length = 10 * length + u64::from(digit - b'0');
-        at += 1;
-    }
-    let leading_zero = bytes.get(9) == Some(&b'0');
-    match at == 9 || leading_zero || bytes.get(at) != Some(&b' ') {
-        true => Err("there is no length"),
-        false => Ok((checksum, length, at + 1)),
-    }
+    Ok(entry)
 }
 
 #[cfg(test)]

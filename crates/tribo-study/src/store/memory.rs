@@ -9,7 +9,7 @@
 use super::format::Format;
 use super::ledger::Ledger;
 use super::record::{Entry, Record};
-use super::{Claim, Request, Store};
+use super::{Claim, Prepared, Request, Store};
 use crate::job::{Answer, Spec};
 use crate::tag::{AttemptId, StudyId};
 use crate::{Error, Result};
@@ -35,7 +35,6 @@ struct Shared {
     pending: Vec<Entry>,
     /// Answers that are not settled, and whether this epoch's driver has had them.
     spool: Vec<(Answer, bool)>,
-    complaints: Vec<String>,
     settled: Vec<Answer>,
     prepared: BTreeMap<AttemptId, (Spec, Vec<u8>)>,
     held: BTreeSet<AttemptId>,
@@ -121,11 +120,6 @@ impl Memory {
     /// Leaves an answer in the spool, whatever it says.
     pub fn push_answer(&self, answer: Answer) {
         self.shared.borrow_mut().spool.push((answer, false));
-    }
-
-    /// Leaves a complaint about a file of the spool, for the next harvest.
-    pub fn push_complaint(&self, complaint: &str) {
-        self.shared.borrow_mut().complaints.push(complaint.to_owned());
     }
 
     /// Answers in the spool that are not settled.
@@ -219,7 +213,7 @@ impl Store for Memory {
         Ok(())
     }
 
-    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<PathBuf> {
+    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<Prepared> {
         let mut shared = self.shared.borrow_mut();
         if shared.failing_prepares > 0 {
             shared.failing_prepares -= 1;
@@ -227,7 +221,7 @@ impl Store for Memory {
         }
         shared.prepared.insert(spec.id, (spec.clone(), params.to_owned()));
         drop(shared);
-        Ok(self.dir(spec.id))
+        Ok(Prepared::Ready(self.dir(spec.id)))
     }
 
     fn dir(&self, id: AttemptId) -> PathBuf {
@@ -244,7 +238,7 @@ impl Store for Memory {
                 answer.clone()
             })
             .collect();
-        Ok((answers, std::mem::take(&mut shared.complaints)))
+        Ok((answers, vec![]))
     }
 
     fn answer(&self, _: AttemptId) -> Option<Answer> {

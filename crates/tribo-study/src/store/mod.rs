@@ -1,9 +1,11 @@
-//! The store: journal, lease, attempt folders and spool. Only this module knows the formats on disk.
+//! The store: journal, lease, attempt folders and spool. Their formats are known here alone, but for the files of an attempt,
+//! which are the contract with its job and belong to `job`.
 //!
 //! The driver sees it as the trait [`Store`], so that it can be tried without a disk and with a failing one.
 
 mod attempts;
 pub mod disk;
+pub(crate) mod evidence;
 mod files;
 #[cfg(test)]
 mod fixture;
@@ -17,7 +19,9 @@ pub mod record;
 mod requests;
 mod spool;
 
-pub use disk::{Disk, read};
+pub use disk::{Disk, exists, read};
+pub(crate) use files::is_full;
+pub use journal::{Follower, News};
 pub use requests::request;
 
 use crate::job::{Answer, Spec};
@@ -34,6 +38,19 @@ pub enum Claim {
     Taken,
     /// A job has it: the attempt is running or has run.
     Held,
+}
+
+/// What came of preparing an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prepared {
+    /// Its folder is ready.
+    Ready(PathBuf),
+    /// Its folder is claimed, which the journal knows nothing of: it was cut, or comes from a backup. An attempt with the
+    /// parameters of this one (`same`) is this one.
+    Claimed {
+        /// Whether it was made with the same parameters.
+        same: bool,
+    },
 }
 
 /// What another command asks of a running driver.
@@ -56,9 +73,10 @@ pub trait Store {
     /// be written: call again when there is space. [`crate::Error::TakenOver`] means: stop at once.
     fn sync(&mut self) -> Result<()>;
 
-    /// Makes the folder of an attempt with `job.json` and `params.json`, and returns it. What was there of an earlier, unsubmitted
-    /// try is replaced. Not synced: a job that finds it incomplete fails as unstarted and is tried again.
-    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<PathBuf>;
+    /// Makes the folder of an attempt with `job.json` and `params.json`. What was there of an earlier, unsubmitted try is
+    /// replaced; what is claimed is left alone. Not synced: a job that finds it incomplete fails as unstarted and is tried
+    /// again.
+    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<Prepared>;
 
     /// The folder of an attempt, absolute.
     fn dir(&self, id: AttemptId) -> PathBuf;

@@ -27,6 +27,9 @@ const LARGEST: u64 = 1 << 20;
 /// Answers that stay in `seen`, for people; a tenth more before the oldest are removed.
 const KEPT: usize = 1000;
 
+/// How names in `seen` begin of what was no answer to anything the journal knew.
+const REJECTED: &str = "rejected-";
+
 /// What tells answers in the spool apart.
 type Key = (AttemptId, u32, Kind);
 
@@ -75,10 +78,9 @@ impl Spool {
     ) -> Result<(Vec<Answer>, Vec<String>)> {
         let (mut answers, mut complaints) = (vec![], vec![]);
         let fresh = self.fresh()?;
-        // A file that others may write is no danger where they cannot enter.
-        let private = fs::metadata(&self.store).is_ok_and(|metadata| metadata.mode() & 0o077 == 0);
+        let private = is_private(&self.store);
         for name in fresh {
-            match read(&self.done.join(&name), private, &self.study, &intended) {
+            match read(&self.done.join(&name), &name, private, &self.study, &intended) {
                 Reading::Answer(answer) => {
                     let key = (answer.id, answer.incarnation, answer.finding.kind);
                     self.given.entry(key).or_default().push(name.clone());
@@ -116,7 +118,7 @@ impl Spool {
     }
 
     fn reject(&mut self, name: OsString, reason: &str) -> String {
-        let mut aside = OsString::from("rejected-");
+        let mut aside = OsString::from(REJECTED);
         aside.push(&name);
         let complaint = format!("spool/done/{} is not an answer of this study: {reason}", name.display());
         match fs::rename(self.done.join(&name), self.seen.join(&aside)) {
@@ -171,14 +173,38 @@ impl Spool {
     }
 }
 
-fn read(path: &Path, private: bool, study: &StudyId, intended: &impl Fn(AttemptId) -> bool) -> Reading {
+/// The answers that lie in the spool, whatever became of them, with their files; also those that were set aside because the
+/// journal did not know their attempts.
+pub(super) fn all(layout: &crate::layout::Layout, study: &StudyId) -> Result<Vec<(Answer, PathBuf)>> {
+    let mut answers = vec![];
+    let private = is_private(layout.store());
+    for folder in ["done", "seen"].map(|part| layout.spool(part)) {
+        for entry in fs::read_dir(&folder).map_err(Error::io("cannot list", &folder))? {
+            let path = entry.map_err(Error::io("cannot list", &folder))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = OsString::from(name.strip_prefix(REJECTED).unwrap_or(&name));
+            if let Reading::Answer(answer) = read(&path, &name, private, study, &|_| true) {
+                answers.push((*answer, path));
+            }
+        }
+    }
+    Ok(answers)
+}
+
+fn read(
+    path: &Path,
+    name: &OsStr,
+    private: bool,
+    study: &StudyId,
+    intended: &impl Fn(AttemptId) -> bool,
+) -> Reading {
     let bytes = match read_own(path, private) {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(reason)) => return Reading::Rejected(reason),
         Err(error) => return Reading::Unreadable(error),
     };
     match serde_json::from_slice::<Answer>(&bytes) {
-        Ok(answer) => match objection(path, &answer, study, intended) {
+        Ok(answer) => match objection(name, &answer, study, intended) {
             None => Reading::Answer(Box::new(answer)),
             Some(reason) => Reading::Rejected(reason),
         },
@@ -187,13 +213,12 @@ fn read(path: &Path, private: bool, study: &StudyId, intended: &impl Fn(AttemptI
 }
 
 fn objection(
-    path: &Path,
+    name: &OsStr,
     answer: &Answer,
     study: &StudyId,
     intended: &impl Fn(AttemptId) -> bool,
 ) -> Option<String> {
     let Answer { version, id, tag, .. } = answer;
-    let name = path.file_name().unwrap_or_default();
     if *version > JOB_VERSION {
         return Some(format!("it has version {version}, this program reads version {JOB_VERSION}"));
     }
@@ -205,6 +230,11 @@ fn objection(
     }
     // The name is what people see: it must not tell of another trial than the content.
     (!belongs(name, *id)).then(|| format!("it is of attempt {id}, which its name does not say"))
+}
+
+/// Whether others cannot enter the store: a file there that they may write is then no danger.
+fn is_private(store: &Path) -> bool {
+    fs::metadata(store).is_ok_and(|metadata| metadata.mode() & 0o077 == 0)
 }
 
 fn belongs(name: &OsStr, id: AttemptId) -> bool {

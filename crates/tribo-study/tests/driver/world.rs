@@ -24,7 +24,7 @@ use tribo_study::runner::{
 use tribo_study::store::ledger::Ledger;
 use tribo_study::store::memory::Memory;
 use tribo_study::store::record::{Entry, Record};
-use tribo_study::store::{Claim, Request, Store};
+use tribo_study::store::{Claim, Prepared, Request, Store};
 use tribo_study::tag::{AttemptId, StudyId, Tag};
 use tribo_study::{Error, Result, replay};
 
@@ -654,7 +654,7 @@ impl Store for Mortal<Memory> {
         self.1.check()?;
         self.0.sync()
     }
-    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<PathBuf> {
+    fn prepare(&mut self, spec: &Spec, params: &[u8]) -> Result<Prepared> {
         self.1.check()?;
         self.0.prepare(spec, params)
     }

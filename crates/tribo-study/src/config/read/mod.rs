@@ -22,6 +22,11 @@ use tribo::strategy::{Strategy, looks_at_budget};
 impl Config {
     /// Reads a study file.
     pub fn read(path: &Path) -> Result<Config> {
+        Config::read_with_text(path).map(|(config, _)| config)
+    }
+
+    /// Reads a study file, and gives its text too.
+    pub fn read_with_text(path: &Path) -> Result<(Config, String)> {
         if path.is_dir() {
             let what =
                 "this is a folder, not a study file; name the file, or make one with `tribo init`".to_owned();
@@ -32,7 +37,7 @@ impl Config {
             _ => Error::io("cannot read", path)(source),
         })?;
         match std::str::from_utf8(&bytes) {
-            Ok(text) => Ok(Config::parse(path, text)?),
+            Ok(text) => Ok((Config::parse(path, text)?, text.to_owned())),
             Err(error) => {
                 let readable = &bytes[..error.valid_up_to()];
                 let text = std::str::from_utf8(readable).unwrap_or_default();

@@ -179,10 +179,6 @@ impl Runner for Pbs {
             Err(trouble) => Err(Error::Unreachable { scheduler: NAME, reason: trouble.to_string() }),
         }
     }
-
-    fn calls(&self) -> u64 {
-        self.batch.commands.total()
-    }
 }
 
 fn unreachable(reason: &impl ToString) -> Unreachable {

@@ -152,10 +152,6 @@ impl Runner for Slurm {
     fn remove(&mut self, left: &[Left]) -> Result<(), Unreachable> {
         self.cancel_ids(&left.iter().map(|left| left.job.clone()).collect::<Vec<_>>())
     }
-
-    fn calls(&self) -> u64 {
-        self.batch.commands.total()
-    }
 }
 
 fn unreachable(reason: &impl ToString) -> Unreachable {

@@ -11,18 +11,20 @@ use std::os::unix::fs::symlink;
 fn a_prepared_attempt_has_its_two_files_and_nothing_old() {
     let Study { layout, mut disk, folder: _folder } = Study::with(1);
     let id = first_attempt(0);
-    let folder = disk.prepare(&spec(id), b"{\"x\":1}").unwrap();
-    assert!(folder.is_absolute() && folder == disk.dir(id) && folder == layout.attempt(id));
+    let folder = disk.dir(id);
+    assert_eq!(disk.prepare(&spec(id), b"{\"x\":1}").unwrap(), Prepared::Ready(folder.clone()));
+    assert!(folder.is_absolute() && folder == layout.attempt(id));
     fs::write(folder.join("results.out"), "stale").unwrap();
     disk.prepare(&spec(id), b"{\"x\":2}").unwrap();
     assert_eq!(names(&folder), [SPEC_FILE, PARAMS_FILE]);
     assert_eq!(fs::read(folder.join(PARAMS_FILE)).unwrap(), b"{\"x\":2}");
     let job = fs::read(folder.join(SPEC_FILE)).unwrap();
     assert_eq!(serde_json::from_slice::<Spec>(&job).unwrap(), spec(id));
-    // A job may be in there.
+    // A job may be in there: the one that is wanted, or another.
     fs::write(folder.join(CLAIM_FILE), "{}").unwrap();
-    let error = disk.prepare(&spec(id), b"").unwrap_err();
-    assert!(error.to_string().contains("claimed"), "{error}");
+    assert_eq!(disk.prepare(&spec(id), b"").unwrap(), Prepared::Claimed { same: true });
+    let other = Spec { params_digest: "other".to_owned(), ..spec(id) };
+    assert_eq!(disk.prepare(&other, b"").unwrap(), Prepared::Claimed { same: false });
     assert_eq!(names(&folder), [CLAIM_FILE, SPEC_FILE, PARAMS_FILE]);
 }
 
@@ -36,7 +38,8 @@ fn an_attempt_is_revoked_unless_a_job_was_first() {
     assert_eq!(names(&layout.attempt(one)), [CLAIM_FILE]);
     // A job's claim, and one that is only being written.
     for (id, claim) in [(two, r#"{"owner":"sab12cde00000a2","job":"17"}"#), (three, "")] {
-        let folder = disk.prepare(&spec(id), b"{}").unwrap();
+        let folder = disk.dir(id);
+        disk.prepare(&spec(id), b"{}").unwrap();
         fs::write(folder.join(CLAIM_FILE), claim).unwrap();
         assert_eq!(disk.revoke(id).unwrap(), Claim::Held);
         assert_eq!(fs::read_to_string(folder.join(CLAIM_FILE)).unwrap(), claim);
@@ -54,14 +57,15 @@ fn discarding_takes_the_bulk_or_everything_and_nothing_outside() {
     spec_one.evaluation.decks =
         ["large.in", "small.in", "absent.in", "link.in", "../../../../precious", "/"].map(deck).to_vec();
     spec_one.evaluation.decks.push(deck(outside.to_str().unwrap()));
-    let folder = disk.prepare(&spec_one, b"{}").unwrap();
+    let folder = disk.dir(one);
+    disk.prepare(&spec_one, b"{}").unwrap();
     fs::write(folder.join("large.in"), vec![b' '; SMALL as usize + 1]).unwrap();
     fs::write(folder.join("small.in"), vec![b' '; SMALL as usize]).unwrap();
     fs::write(folder.join(ANSWER_FILE), "{}").unwrap();
     symlink(&outside, folder.join("link.in")).unwrap();
     for _ in 0..2 {
         disk.discard(one, false).unwrap();
-        assert_eq!(names(&folder), [SPEC_FILE, "link.in", ANSWER_FILE, "small.in"]);
+        assert_eq!(names(&folder), [SPEC_FILE, "link.in", PARAMS_FILE, ANSWER_FILE, "small.in"]);
     }
     disk.prepare(&spec(two), b"{}").unwrap();
     disk.discard(one, true).unwrap();

@@ -90,7 +90,7 @@ fn work(run: &Rc<RefCell<Run>>) -> Vec<Entry> {
     std::io::Write::write_all(&mut journal, b"0123abcd 500 {").unwrap();
     let clock: UtcMs = Box::new(|| 5);
     entries.push(Entry { n: entries.len() as u64, epoch: 2, ms: 5, record: opened(&dead()) });
-    let (mut disk, _, notes) = Disk::open_as(&dead(), &layout, false, clock).unwrap();
+    let (mut disk, _, notes) = Disk::open_as(&dead(), &layout, false, |_| clock).unwrap();
     assert_eq!(notes.len(), 1);
     sync(&mut disk, &entries);
     let record = Record::Closed { why: "enough".to_owned() };
@@ -115,7 +115,7 @@ fn go_on(what: &str, folder: &Path, promised: &Promised, entries: &[Entry]) {
     assert!((promised.synced..=entries.len()).contains(&n), "{what}: {n} records");
     assert_eq!(found, fold_all(&entries[..n]), "{what}");
 
-    let (mut disk, ledger, _) = Disk::open_as(&me, &layout, false, clock).unwrap();
+    let (mut disk, ledger, _) = Disk::open_as(&me, &layout, false, |_| clock).unwrap();
     let id = first_attempt(0);
     let recorded = ledger.attempt(id).is_some_and(|attempt| attempt.end.is_some());
     let (answers, complaints) = disk.harvest().unwrap();

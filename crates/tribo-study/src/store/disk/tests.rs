@@ -57,7 +57,7 @@ fn a_virtual_clock_dates_the_records() {
     assert_eq!(ledger.created_ms, 5);
     assert_eq!(disk.append(&asked(0)).unwrap().ms, 5);
     drop(disk);
-    let (_disk, ledger, _) = Disk::open_with(&layout, false, Box::new(|| 9)).unwrap();
+    let (_disk, ledger, _) = Disk::open_with(&layout, false, |_| Box::new(|| 9)).unwrap();
     assert_eq!((ledger.last_ms, ledger.next), (9, 3), "what was not synced is gone");
 }
 

@@ -50,7 +50,7 @@ impl fmt::Display for Format {
 }
 
 /// The oldest format that knows a record.
-pub(super) fn needed(record: &Record) -> Format {
+pub(crate) fn needed(record: &Record) -> Format {
     let others = |outputs: &Outputs| outputs.iter().any(|(name, _)| name != VALUE);
     let is_new = match record {
         Record::Ended { finding, .. } | Record::Told { finding, .. } => others(&finding.outputs),
@@ -171,7 +171,7 @@ enum Written {
         config: String,
     },
     Asked {
-        trial: trial::Written,
+        trial: Box<trial::Written>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         by_hand: bool,
     },
@@ -273,7 +273,7 @@ impl TryFrom<&Entry> for Line {
             }
             Record::Opened { host, pid, tribo } => Written::Opened { host, pid, tribo },
             Record::Configured { config } => Written::Configured { config },
-            Record::Asked { trial, by_hand } => Written::Asked { trial: (&trial).try_into()?, by_hand },
+            Record::Asked { trial, by_hand } => Written::Asked { trial: Box::new((&trial).try_into()?), by_hand },
             Record::Imported { trial, point, outputs } => Written::Imported { trial, point, outputs },
             Record::Intended { id, tag } => Written::Intended { id, tag },
             Record::Submitted { id, job } => Written::Submitted { id, job },
@@ -314,7 +314,7 @@ impl TryFrom<Line> for Entry {
             }
             Written::Opened { host, pid, tribo } => Record::Opened { host, pid, tribo },
             Written::Configured { config } => Record::Configured { config },
-            Written::Asked { trial, by_hand } => Record::Asked { trial: trial.into(), by_hand },
+            Written::Asked { trial, by_hand } => Record::Asked { trial: (*trial).into(), by_hand },
             Written::Imported { trial, point, outputs } => Record::Imported { trial, point, outputs },
             Written::Intended { id, tag } => Record::Intended { id, tag },
             Written::Submitted { id, job } => Record::Submitted { id, job },

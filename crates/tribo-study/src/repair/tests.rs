@@ -1,0 +1,139 @@
+//! Journals of studies by hand, which leave nothing but the journal, damaged in every way.
+
+use super::*;
+use crate::by_hand::ByHand;
+use crate::job::Finding;
+use crate::outputs::VALUE;
+use std::path::Path;
+use tribo::surrogate::watch::Unwatched;
+
+const FILE: &str = "study_version = 1\ndirection = \"maximize\"\nseed = 5\n[[parameter]]\nname = \"x\"\n\
+                    type = \"float\"\nlow = 0\nhigh = 1\n[strategy]\nname = \"bo\"\ninitial = 3\n";
+
+/// A study with eight trials, of which the last is pending, and the lines of its journal.
+fn study(folder: &Path) -> (Layout, Vec<Vec<u8>>) {
+    let layout = Layout::of(&folder.join("study.toml"));
+    fs::write(layout.file(), FILE).unwrap();
+    let mut study = ByHand::take_new(&layout).unwrap();
+    for trial in 0..8 {
+        let asked = study.ask(1, &Unwatched).unwrap();
+        let x = asked[0].point.numbers()[0];
+        if trial < 7 {
+            study.tell(trial, &Finding::answered(VALUE, x * (1.0 - x))).unwrap();
+        }
+    }
+    study.close("test").unwrap();
+    let bytes = fs::read(layout.journal()).unwrap();
+    (layout, bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect())
+}
+
+/// Points and outcomes of all trials.
+fn trials(layout: &Layout) -> Vec<(u64, Option<Finding>)> {
+    let mut study = ByHand::read(layout).unwrap();
+    let (ledger, optimiser) = study.both().unwrap();
+    let point = |id| optimiser.point(tribo::trial::TrialId(id)).unwrap().numbers()[0].to_bits();
+    ledger.trials().map(|(id, state)| (point(id), state.outcome.clone())).collect()
+}
+
+fn repaired(layout: &Layout, lines: &[Vec<u8>]) -> Repaired {
+    fs::write(layout.journal(), lines.concat()).unwrap();
+    let repaired = repair(layout).unwrap();
+    assert!(repair(layout).unwrap().is_nothing());
+    repaired
+}
+
+#[test]
+fn one_damaged_record_costs_at_most_what_it_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let (layout, lines) = study(folder.path());
+    let before = trials(&layout);
+    for record in 0..lines.len() {
+        let mut damaged = lines.clone();
+        let middle = damaged[record].len() / 2;
+        damaged[record][middle] ^= 1;
+        let repaired = repaired(&layout, &damaged);
+        let after = trials(&layout);
+        // A trial whose asking is lost is asked again, and nothing else is missing: it is the same.
+        let lost: Vec<usize> =
+            (0..before.len()).filter(|&trial| after.get(trial) != Some(&before[trial])).collect();
+        let holds = |what: &str| String::from_utf8_lossy(&lines[record]).contains(what);
+        let last = record + 2 == lines.len();
+        assert_eq!(lost.len(), usize::from(holds("\"told\"") || last), "record {record}: {repaired:?}");
+        assert_eq!(repaired.lost.len(), 1, "{repaired:?}");
+        ByHand::read(&layout).unwrap().ask(1, &Unwatched).unwrap();
+    }
+}
+
+#[test]
+fn what_follows_a_hole_keeps_its_points_and_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let (layout, lines) = study(folder.path());
+    let before = trials(&layout);
+    for record in 2..lines.len() - 6 {
+        let mut damaged = lines.clone();
+        damaged.splice(record..record + 3, [vec![b'?'; 200]]);
+        let repaired = repaired(&layout, &damaged);
+        let after = trials(&layout);
+        let lost = before.iter().filter(|trial| !after.contains(trial)).count();
+        assert!(
+            lost <= 2 && after.len() == before.len(),
+            "record {record}: {repaired:?} {before:?} {after:?}"
+        );
+        ByHand::read(&layout).unwrap().ask(1, &Unwatched).unwrap();
+    }
+}
+
+#[test]
+fn garbage_and_repetitions_cost_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (layout, lines) = study(folder.path());
+    let before = trials(&layout);
+    for at in 1..lines.len() {
+        for what in
+            [b"garbage".to_vec(), vec![0; 5_000], b"\n\n".to_vec(), lines[at - 1].clone(), lines[1].clone()]
+        {
+            let mut damaged = lines.clone();
+            damaged.insert(at, what);
+            let repaired = repaired(&layout, &damaged);
+            assert_eq!(trials(&layout), before, "before record {at}: {repaired:?}");
+            assert_eq!(repaired.lost, [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn the_damaged_journal_stays_and_copies_are_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let (layout, lines) = study(folder.path());
+    let mut written = vec![];
+    for cut in [5, 9] {
+        let damaged = [&lines.concat()[..], &lines[cut][..cut]].concat();
+        repaired(&layout, std::slice::from_ref(&damaged));
+        written.push(damaged);
+    }
+    for (number, bytes) in (1..).zip(written) {
+        assert_eq!(fs::read(layout.store().join(format!("journal.damaged-{number}"))).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn a_whole_journal_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (layout, lines) = study(folder.path());
+    assert!(repair(&layout).unwrap().is_nothing());
+    assert_eq!(fs::read(layout.journal()).unwrap(), lines.concat());
+}
+
+#[test]
+fn a_journal_of_a_newer_version_is_not_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let (layout, lines) = study(folder.path());
+    let first = String::from_utf8(lines[0].clone()).unwrap();
+    let json = first.splitn(3, ' ').nth(2).unwrap().trim_end();
+    let json = json.replace(&format!("\"version\":{}", Format::NEWEST.version), "\"version\":99");
+    let line = format!("{:08x} {} {json}\n", crc32c::crc32c(json.as_bytes()), json.len());
+    let newer = [line.as_bytes(), &lines[1..].concat()].concat();
+    fs::write(layout.journal(), &newer).unwrap();
+    assert!(matches!(repair(&layout), Err(Error::Newer { .. })));
+    assert_eq!(fs::read(layout.journal()).unwrap(), newer);
+}

@@ -9,7 +9,7 @@ use tribo_study::driver::Parts;
 use tribo_study::driver::clock::{Clock, SystemClock};
 use tribo_study::job::{self, JOB_VERSION, STDERR_FILE, Spec};
 use tribo_study::layout::Layout;
-use tribo_study::owned::{self, Owned};
+use tribo_study::owned::{self, How, Owned};
 use tribo_study::runner::{Runner, wall_limit};
 use tribo_study::store::disk::UtcMs;
 use tribo_study::store::ledger::Ledger;
@@ -42,8 +42,8 @@ pub(crate) struct Writing {
 }
 
 /// Takes a study; makes its store if there is none.
-pub(crate) fn open(layout: &Layout, take_over: bool) -> Result<Writing> {
-    take(|clock| Owned::open(layout, take_over, clock))
+pub(crate) fn open(layout: &Layout, how: How) -> Result<Writing> {
+    take(|clock| Owned::open(layout, how, clock))
 }
 
 /// Takes a study that has a store.

@@ -8,6 +8,7 @@ use std::path::Path;
 use tribo_study::Error;
 use tribo_study::by_hand::ByHand;
 use tribo_study::layout::Layout;
+use tribo_study::owned::How;
 
 /// Writes the study file at `path`, in a folder that is made if need be, and makes its store, which then belongs to this
 /// process.
@@ -32,7 +33,12 @@ pub(crate) fn create(path: &Path, text: &str) -> PyResult<ByHand> {
     written().and_then(|()| ByHand::take_new(&layout)).map_err(error::study)
 }
 
-/// Reads the study at `path`: a study file, a folder with `study.toml`, or a store.
-pub(crate) fn open(path: &Path) -> PyResult<ByHand> {
-    ByHand::read(&Layout::of(path)).map_err(error::study)
+/// Reads the study at `path`: a study file, a folder with `study.toml`, or a store. For a new chapter it is taken, too.
+pub(crate) fn open(path: &Path, new_chapter: bool) -> PyResult<ByHand> {
+    let layout = Layout::of(path);
+    let opened = match new_chapter {
+        true => ByHand::take_as(&layout, How { new_chapter, ..How::default() }),
+        false => ByHand::read(&layout),
+    };
+    opened.map_err(error::study)
 }

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 use tribo::space::{Direction, Kind, Parameter, Scale};
-use tribo::trial::TrialId;
 use tribo_study::by_hand::ByHand;
 use tribo_study::config::{Config, ConfigError};
 use tribo_study::job::Finding;
@@ -59,11 +58,11 @@ impl Study {
         interrupt::run(py, |_| durable::create(&path, text).map(Study::over))
     }
 
-    /// A study on disk, to be looked at; the first ask or tell takes it.
+    /// A study on disk, to be looked at; the first ask or tell takes it. With a new chapter it is taken at once.
     #[staticmethod]
-    #[pyo3(signature = (path, /))]
-    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Study> {
-        interrupt::run(py, |_| durable::open(&path).map(Study::over))
+    #[pyo3(signature = (path, new_chapter, /))]
+    fn open(py: Python<'_>, path: PathBuf, new_chapter: bool) -> PyResult<Study> {
+        interrupt::run(py, |_| durable::open(&path, new_chapter).map(Study::over))
     }
 
     /// Ids and parameters of `k` new trials, or fewer.
@@ -122,11 +121,10 @@ impl Study {
         let mut hand = self.lock(py)?;
         interrupt::guard(|| {
             let (declared, objective) = (hand.config().outputs.clone(), hand.config().objective().to_owned());
-            let (ledger, optimiser) = hand.both().map_err(error::study)?;
-            let space = optimiser.space();
+            let (ledger, points) = hand.both().map_err(error::study)?;
             let mut records = vec![];
             for (id, state) in ledger.trials().filter(|(id, _)| trial.is_none_or(|trial| trial == *id)) {
-                let point = optimiser.point(TrialId(id)).map_err(error::library)?;
+                let (space, point) = points.at(id).map_err(error::study)?;
                 let (word, reason) = in_words(state.outcome.as_ref());
                 let value = state.outcome.as_ref().and_then(|finding| finding.value(&objective));
                 let outputs = PyDict::new(py);

@@ -211,3 +211,22 @@ def test_a_budget_that_is_spent_can_be_raised(tmp_path):
     file.write_text(file.read_text().replace("seed = 0", "seed = 1"))
     with pytest.raises(tribo.ArgumentError, match="seed 0 -> 1"):
         study.ask()
+
+
+def test_a_changed_study_goes_on_in_a_new_chapter(tmp_path):
+    study = tribo.Study.create(tmp_path, {"x": tribo.Float(-2, 2)}, seed=3)
+    for _ in range(6):
+        (trial,) = study.ask()
+        study.tell(trial, float(trial.params["x"]) ** 2)
+    study.close()
+    file = tmp_path / "study.toml"
+    file.write_text(file.read_text().replace("high = 2", "high = 4"))
+    with pytest.raises(tribo.ArgumentError, match="--new-chapter"):
+        tribo.Study.open(tmp_path).ask()
+    with tribo.Study.open(tmp_path, new_chapter=True) as study:
+        assert [trial.id for trial in study.trials] == list(range(6))
+        assert study.best is not None
+        (trial,) = study.ask()
+        assert trial.id == 6
+        study.tell(trial, 1.0)
+    assert len(tribo.Study.open(tmp_path).trials) == 7

@@ -10,14 +10,15 @@
 use crate::config::Config;
 use crate::job::{Finding, Kind};
 use crate::layout::Layout;
-use crate::owned::{self, Owned, random_id};
+use crate::owned::{self, How, Owned, random_id};
+use crate::replay::{self, Points, Rebuilt};
 use crate::report::text::count;
 use crate::store::disk::utc_ms;
 use crate::store::format::Format;
 use crate::store::ledger::{Ledger, TrialState};
 use crate::store::record::{Entry, Record};
 use crate::store::{self, Disk, Store};
-use crate::{Error, Result, replay};
+use crate::{Error, Result};
 use tribo::space::Point;
 use tribo::strategy::{Study, Suggestion};
 use tribo::surrogate::watch::Watch;
@@ -27,7 +28,7 @@ use tribo::trial::{Told, TrialId};
 pub struct ByHand {
     config: Config,
     ledger: Ledger,
-    optimiser: Study,
+    rebuilt: Rebuilt,
     /// Where it is on disk; None in memory.
     layout: Option<Layout>,
     /// Its store, while it belongs to this process.
@@ -68,13 +69,18 @@ impl ByHand {
 
     /// Takes a study that has a study file and may have no store yet.
     pub fn take_new(layout: &Layout) -> Result<ByHand> {
-        ByHand::of(Owned::open(layout, false, |_, _| Box::new(utc_ms))?)
+        ByHand::take_as(layout, How::default())
+    }
+
+    /// As [`ByHand::take_new`], and how.
+    pub fn take_as(layout: &Layout, how: How) -> Result<ByHand> {
+        ByHand::of(Owned::open(layout, how, |_, _| Box::new(utc_ms))?)
     }
 
     fn over(config: Config, ledger: Ledger, layout: Option<Layout>, store: Option<Disk>) -> Result<ByHand> {
-        let optimiser = replay::study(&config, &ledger)?;
+        let rebuilt = replay::rebuild(&config, &ledger)?;
         let taken_by = std::process::id();
-        Ok(ByHand { config, ledger, optimiser, layout, store, taken_by, unsettled: false })
+        Ok(ByHand { config, ledger, rebuilt, layout, store, taken_by, unsettled: false })
     }
 
     /// The study file.
@@ -101,13 +107,13 @@ impl ByHand {
     /// The optimiser.
     pub fn optimiser(&mut self) -> Result<&mut Study> {
         self.settle()?;
-        Ok(&mut self.optimiser)
+        Ok(&mut self.rebuilt.study)
     }
 
-    /// The state beside the optimiser.
-    pub fn both(&mut self) -> Result<(&Ledger, &mut Study)> {
+    /// The state, and the points of its trials.
+    pub fn both(&mut self) -> Result<(&Ledger, Points<'_>)> {
         self.settle()?;
-        Ok((&self.ledger, &mut self.optimiser))
+        Ok((&self.ledger, self.rebuilt.points()))
     }
 
     /// Proposes `k` points, fewer if the budget or the space has no more. The error says so if the budget is spent.
@@ -124,7 +130,7 @@ impl ByHand {
             )));
         }
         self.unsettled = true;
-        let suggestions = match self.optimiser.ask_watched(k.min(left), watch) {
+        let suggestions = match self.rebuilt.study.ask_watched(k.min(left), watch) {
             Ok(suggestions) => suggestions,
             // That changed nothing.
             Err(error) => {
@@ -136,7 +142,7 @@ impl ByHand {
             return Err(tribo::Error::Stopped { what: "ask" }.into());
         }
         for suggestion in &suggestions {
-            if let Some((trial, _)) = self.optimiser.history().get(suggestion.id) {
+            if let Some((trial, _)) = self.rebuilt.study.history().get(suggestion.id) {
                 self.record(Record::Asked { trial: trial.clone(), by_hand: true })?;
             }
         }
@@ -150,7 +156,7 @@ impl ByHand {
     pub fn adopt(&mut self, point: &Point) -> Result<TrialId> {
         self.take()?;
         self.unsettled = true;
-        let id = match self.optimiser.adopt(point) {
+        let id = match self.rebuilt.study.adopt(point) {
             Ok(id) => id,
             // That changed nothing.
             Err(error) => {
@@ -158,7 +164,7 @@ impl ByHand {
                 return Err(error.into());
             }
         };
-        if let Some((trial, _)) = self.optimiser.history().get(id) {
+        if let Some((trial, _)) = self.rebuilt.study.history().get(id) {
             self.record(Record::Asked { trial: trial.clone(), by_hand: true })?;
         }
         self.sync()?;
@@ -186,7 +192,7 @@ impl ByHand {
         }
         self.unsettled = true;
         // The optimiser checks what the journal would keep.
-        replay::tell(&mut self.optimiser, self.config.objective(), trial, finding)?;
+        replay::tell(&mut self.rebuilt.study, self.config.objective(), trial, finding)?;
         self.record(Record::Told { trial, finding: finding.clone() })?;
         self.sync()?;
         self.unsettled = false;
@@ -206,8 +212,9 @@ impl ByHand {
     fn take(&mut self) -> Result<()> {
         self.settle()?;
         let Some(layout) = self.layout.as_ref().filter(|_| self.store.is_none()) else { return Ok(()) };
-        let owned = Owned::open(layout, false, |_, _| Box::new(utc_ms))?;
-        if owned.ledger.events().len() == self.ledger.events().len() {
+        let owned = Owned::open(layout, How::default(), |_, _| Box::new(utc_ms))?;
+        let state = |ledger: &Ledger| (ledger.events().len(), ledger.chapters().len());
+        if state(&owned.ledger) == state(&self.ledger) {
             (self.config, self.ledger, self.store) = (owned.config, owned.ledger, Some(owned.store));
             self.taken_by = std::process::id();
         } else {
@@ -227,7 +234,7 @@ impl ByHand {
         if let Some(layout) = &self.layout {
             (self.ledger, _) = store::read(layout)?;
         }
-        self.optimiser = replay::study(&self.config, &self.ledger)?;
+        self.rebuilt = replay::rebuild(&self.config, &self.ledger)?;
         self.unsettled = false;
         Ok(())
     }

@@ -1,10 +1,12 @@
 //! A study on disk that belongs to this process: how it is taken, added to, and given back.
 //!
 //! The study file on disk may have changed since the journal was written. Changes that leave the proposals alone are
-//! recorded; others are refused, since the journal would then be that of another study.
+//! recorded. Others begin a new chapter, which knows all results so far, if the caller says so, and are refused if not. An
+//! engine of another version begins one by itself: it could not go on from the records of the other.
 
 use crate::config::Config;
 use crate::layout::Layout;
+use crate::report::text::count;
 use crate::store::disk::UtcMs;
 use crate::store::ledger::Ledger;
 use crate::store::record::{Engine, Record};
@@ -12,6 +14,15 @@ use crate::store::{self, Disk};
 use crate::tag::StudyId;
 use crate::{Error, Result, replay};
 use std::hash::{BuildHasher, Hasher, RandomState};
+
+/// How a study is taken.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct How {
+    /// From a driver on another host that is known to be gone.
+    pub take_over: bool,
+    /// Also if the study file has changed in what decides proposals: a new chapter begins then.
+    pub new_chapter: bool,
+}
 
 /// A study that belongs to this process.
 #[derive(Debug)]
@@ -24,6 +35,8 @@ pub struct Owned {
     pub ledger: Ledger,
     /// What was found and put right.
     pub notes: Vec<String>,
+    /// If a new chapter began: what changed and what that means.
+    pub began: Option<String>,
     /// Its store.
     pub store: Disk,
 }
@@ -33,7 +46,7 @@ impl Owned {
     /// the state so far.
     pub fn open(
         layout: &Layout,
-        take_over: bool,
+        how: How,
         clock: impl FnOnce(&Config, Option<&Ledger>) -> UtcMs,
     ) -> Result<Owned> {
         let (config, text) = Config::read_with_text(layout.file())?;
@@ -42,18 +55,81 @@ impl Owned {
             let utc_ms = clock(&config, None);
             let engine = Engine::of(&replay::fresh(&config)?);
             let (store, ledger) = Disk::create_with(&layout, &text, &random_id(), Some(engine), utc_ms)?;
-            return Ok(Owned { layout, config, ledger, notes: vec![], store });
+            return Ok(Owned { layout, config, ledger, notes: vec![], began: None, store });
         }
         let clock = |ledger: &Ledger| clock(&config, Some(ledger));
-        let (store, ledger, notes) = Disk::open_with(&layout, take_over, clock)?;
-        let mut owned = Owned { layout, config, ledger, notes, store };
-        if owned.ledger.config != text {
-            if let Some(error) = contradiction(&owned.layout, &owned.ledger, &owned.config) {
-                return Err(error);
-            }
-            owned.append(Record::Configured { config: text })?;
-        }
+        let (store, ledger, notes) = Disk::open_with(&layout, how.take_over, clock)?;
+        let mut owned = Owned { layout, config, ledger, notes, began: None, store };
+        owned.go_on(text, how.new_chapter)?;
         Ok(owned)
+    }
+
+    /// Goes on with the study file as it is now: in the same chapter, if that leaves the proposals alone, or in a new one.
+    fn go_on(&mut self, text: String, new_chapter: bool) -> Result<()> {
+        let engine = Engine::of(&replay::fresh(&self.config)?);
+        let before = Config::parse(self.layout.file(), &self.ledger.config)?;
+        let last = self.ledger.chapters().last().and_then(|chapter| chapter.engine.clone());
+        let was = match last {
+            Some(engine) => engine,
+            None => Engine { version: 1, ..Engine::of(&replay::fresh(&before)?) },
+        };
+        let change = match before.identity_difference(&self.config) {
+            Some(change) if new_chapter || self.ledger.trials().len() == 0 => change,
+            Some(_) => return contradiction(&self.layout, &self.ledger, &self.config).map_or(Ok(()), Err),
+            None if was != engine => {
+                let (name, now) = (&engine.name, engine.version);
+                format!(
+                    "this program proposes by version {now} of `{name}`, the one before by {}",
+                    was.version
+                )
+            }
+            None if self.ledger.config == text => return Ok(()),
+            None => return self.append(Record::Configured { config: text }),
+        };
+        self.require_earlier_values(&before)?;
+        let tribo = env!("CARGO_PKG_VERSION").to_owned();
+        self.append(Record::Chapter { config: text, engine, tribo })?;
+        self.began = Some(self.chapter_note(&change)?);
+        Ok(())
+    }
+
+    /// A parameter that is new must say which value it had in the evaluations so far.
+    fn require_earlier_values(&self, before: &Config) -> Result<()> {
+        if self.ledger.trials().len() == 0 {
+            return Ok(());
+        }
+        for parameter in self.config.space.parameters() {
+            let name = parameter.name();
+            let old = before.space.parameters().iter().find(|old| old.name() == name);
+            let elements = old.map_or(0, |old| old.n_elements());
+            if elements < parameter.n_elements() && !self.config.earlier.contains_key(name) {
+                let advice = format!(
+                    "write `earlier = ...` into its section, the value that it had in the {} so far",
+                    count(self.ledger.trials().len(), "evaluation")
+                );
+                let what = format!("parameter `{name}` is new, which");
+                return Err(Error::Changed { path: self.layout.file().to_owned(), what, advice });
+            }
+        }
+        Ok(())
+    }
+
+    /// What changed and what that means, in one sentence.
+    fn chapter_note(&self, change: &str) -> Result<String> {
+        let number = self.ledger.chapters().len();
+        let study = replay::study(&self.config, &self.ledger)?;
+        let (known, measured) = (study.history().len(), study.history().measured().count());
+        let pending = study.history().pending().count();
+        let out = self.ledger.trials().len() - known;
+        let mut note =
+            format!("chapter {number} begins ({change}): {} known to it", count(measured, "result"));
+        if pending > 0 {
+            note.push_str(&format!(", {} under way", count(pending, "evaluation")));
+        }
+        if out > 0 {
+            note.push_str(&format!(", {} not in its space or without its output", count(out, "trial")));
+        }
+        Ok(note)
     }
 
     /// Takes a study that has a store.
@@ -62,7 +138,7 @@ impl Owned {
         clock: impl FnOnce(&Config, Option<&Ledger>) -> UtcMs,
     ) -> Result<Owned> {
         match store::exists(layout)? {
-            true => Owned::open(layout, false, clock),
+            true => Owned::open(layout, How::default(), clock),
             false => Err(layout.missing()),
         }
     }
@@ -92,7 +168,8 @@ pub fn contradiction(layout: &Layout, ledger: &Ledger, config: &Config) -> Optio
     old.identity_difference(config).map(|what| Error::Changed {
         path: layout.file().to_owned(),
         what,
-        advice: "undo the change, or give the changed study file another name for a new study".to_owned(),
+        advice: "`tribo run --new-chapter` goes on with it, and with all results so far; or undo the change"
+            .to_owned(),
     })
 }
 
@@ -128,7 +205,7 @@ mod tests {
             line.parse().unwrap()
         };
         let before = read();
-        let owned = Owned::open(&layout, false, |_, _| Box::new(utc_ms)).unwrap();
+        let owned = Owned::open(&layout, How::default(), |_, _| Box::new(utc_ms)).unwrap();
         let bytes = read() - before;
         assert_eq!(owned.ledger.trials().len(), 2_000);
         assert!((length..length + length / 4).contains(&bytes), "{bytes} bytes read of {length}");

@@ -3,9 +3,11 @@
 //! The journal decides: the study file in force is its copy, and the one on disk is only compared with it. A reader that
 //! stays calls [`Reading::refresh`] and [`Reading::point`], which cost what was added since.
 
+use crate::Result;
 use crate::config::Config;
 use crate::job::STARTED_FILE;
 use crate::layout::Layout;
+use crate::replay::{self, Rebuilt};
 use crate::report::row::Begun;
 use crate::report::summary::{Driver, Seen};
 use crate::store::disk::{torn_end, utc_ms};
@@ -14,11 +16,9 @@ use crate::store::ledger::Ledger;
 use crate::store::process::Process;
 use crate::store::{Follower, News};
 use crate::tag::AttemptId;
-use crate::{Result, replay};
 use std::fs;
 use tribo::space::Point;
 use tribo::strategy::Study;
-use tribo::trial::TrialId;
 
 /// A study as its journal tells it.
 pub struct Reading {
@@ -28,7 +28,7 @@ pub struct Reading {
     pub config: Config,
     follower: Follower,
     /// An optimiser that is never asked, for the points of trials, and how many events of the journal it knows.
-    kept: Option<(Study, usize)>,
+    kept: Option<(Rebuilt, usize)>,
 }
 
 impl Reading {
@@ -41,10 +41,11 @@ impl Reading {
 
     /// Reads what was added to the journal.
     pub fn refresh(&mut self) -> Result<News> {
-        let before = self.follower.ledger().config.clone();
+        let state = |ledger: &Ledger| (ledger.config.clone(), ledger.chapters().len());
+        let before = state(self.follower.ledger());
         let news = self.follower.refresh()?;
         let after = &self.follower.ledger().config;
-        if news.restarted || *after != before {
+        if news.restarted || state(self.follower.ledger()) != before {
             self.config = Config::parse(self.layout.file(), after)?;
             self.kept = None;
         }
@@ -61,17 +62,22 @@ impl Reading {
         replay::study(&self.config, self.ledger())
     }
 
-    /// The point of a trial. What is needed for that is kept from one call to the next: a point costs what was added to the
+    /// The optimiser, and the points of earlier chapters.
+    pub fn rebuilt(&self) -> Result<Rebuilt> {
+        replay::rebuild(&self.config, self.ledger())
+    }
+
+    /// The point of a trial, in the space of the chapter that asked it. What is needed for that is kept from one call to the next: a point costs what was added to the
     /// journal since.
     pub fn point(&mut self, trial: u64) -> Result<Point> {
-        let (mut study, known) = match self.kept.take() {
-            Some(kept) => kept,
-            None => (replay::fresh(&self.config)?, 0),
-        };
         let ledger = self.follower.ledger();
-        replay::catch_up(&mut study, &self.config, ledger, known)?;
-        let (study, _) = self.kept.insert((study, ledger.events().len()));
-        Ok(study.point(TrialId(trial))?)
+        let (mut rebuilt, known) = match self.kept.take() {
+            Some(kept) => kept,
+            None => replay::begin(&self.config, ledger)?,
+        };
+        replay::catch_up(&mut rebuilt.study, &self.config, ledger, known)?;
+        let (rebuilt, _) = self.kept.insert((rebuilt, ledger.events().len()));
+        Ok(rebuilt.points().at(trial)?.1)
     }
 
     /// Attempts under way that have begun, by what is in their folders.
@@ -111,7 +117,7 @@ impl Reading {
             Err(error) => format!("the study file was changed and has an error: {error}"),
             Ok(new) => match self.config.identity_difference(&new) {
                 Some(what) => format!(
-                    "{} is no longer that of this study: {what}; undo the change, or use another name for a new study",
+                    "{} was changed: {what}; `tribo run --new-chapter` goes on with it, or undo the change",
                     file.display()
                 ),
                 None => format!("{} was changed; the next `tribo run` uses it", file.display()),

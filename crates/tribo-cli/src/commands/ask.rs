@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use tribo::surrogate::watch::Unwatched;
 use tribo_study::by_hand::ByHand;
+use tribo_study::owned::How;
 use tribo_study::point::to_json;
 
 #[derive(Debug, Args)]
@@ -17,11 +18,17 @@ pub(crate) struct Options {
     /// How many points.
     #[arg(short, value_name = "K", default_value = "1")]
     n: NonZeroUsize,
+    /// Go on although the study file was changed in what decides proposals: a new chapter begins, which knows all results so
+    /// far.
+    #[arg(long)]
+    new_chapter: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
     let layout = options.study.layout();
-    let mut study = ByHand::of(study::open(&layout, false)?.study)?;
+    let owned = study::open(&layout, How { new_chapter: options.new_chapter, ..How::default() })?.study;
+    owned.began.iter().for_each(|began| output::note(began));
+    let mut study = ByHand::of(owned)?;
     let suggestions = study.ask(options.n.get(), &Unwatched)?;
     let space = &study.config().space;
     let trials: Vec<Value> = suggestions

@@ -23,7 +23,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     let reading = Reading::open(&options.study.layout())?;
-    let best = summary::best(&reading.config, reading.ledger(), &reading.optimiser()?, options.top)?;
+    let best = summary::best(&reading.config, reading.ledger(), reading.rebuilt()?.points(), options.top)?;
     let code = if best.is_empty() { NO_VALUE } else { OK };
     if options.json {
         output::print_json(&serde_json::json!({ "version": 1, "best": best }))?;

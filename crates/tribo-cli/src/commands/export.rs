@@ -50,9 +50,9 @@ impl Format {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     let reading = Reading::open(&options.study.layout())?;
-    let optimiser = reading.optimiser()?;
+    let rebuilt = reading.rebuilt()?;
     let begun = reading.begun();
-    let table = Table::new(&reading.config, reading.ledger(), &optimiser, &begun);
+    let table = Table::new(&reading.config, reading.ledger(), rebuilt.points(), &begun);
     let format = options.format.unwrap_or_else(|| Format::of(&options.output));
     let n_columns = table.n_columns();
     if format == Format::Csv && n_columns > MOST_CSV_COLUMNS && !options.all {

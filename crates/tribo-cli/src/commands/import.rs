@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use tribo::space::{Point, Space};
-use tribo::trial::TrialId;
 use tribo_study::config::Config;
 use tribo_study::layout::Layout;
 use tribo_study::outputs::Outputs;
+use tribo_study::owned::How;
 use tribo_study::report::csv::{self, Record as Line};
 use tribo_study::report::{point, text};
 use tribo_study::store::ledger::Ledger;
@@ -68,7 +68,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         output::note(&format!("{}; nothing was changed", counts(new, lines.len(), no_value)));
         return Ok(OK);
     }
-    let mut writing = study::open(&layout, false)?;
+    let mut writing = study::open(&layout, How::default())?;
     let new = unknown(known(&writing.study.config, &writing.study.ledger)?, rows);
     let mut optimiser = replay::study(&writing.study.config, &writing.study.ledger)?;
     for row in &new {
@@ -251,11 +251,12 @@ fn key(space: &Space, kept: &Point, value: f64) -> Key {
 
 /// What the study has already.
 fn known(config: &Config, ledger: &Ledger) -> Result<BTreeSet<Key>, Error> {
-    let optimiser = replay::study(config, ledger)?;
+    let rebuilt = replay::rebuild(config, ledger)?;
     let mut known = BTreeSet::new();
     for (trial, state) in ledger.told() {
-        if let Some(value) = state.outcome.as_ref().and_then(|finding| finding.value(config.objective())) {
-            known.insert(key(&config.space, &optimiser.point(TrialId(trial))?, value));
+        let value = state.outcome.as_ref().and_then(|finding| finding.value(config.objective()));
+        if let (Some(value), Some(point)) = (value, rebuilt.points().now(trial)?) {
+            known.insert(key(&config.space, &point, value));
         }
     }
     Ok(known)

@@ -13,7 +13,7 @@ use tribo_study::config::Config;
 use tribo_study::driver::notice::{Finish, Observer};
 use tribo_study::driver::{Driver, Interrupt};
 use tribo_study::layout::Layout;
-use tribo_study::replay;
+use tribo_study::owned::How;
 use tribo_study::report::summary::{self, Best};
 use tribo_study::report::text;
 
@@ -27,6 +27,10 @@ pub(crate) struct Options {
     /// Take the study from a driver on another host that is known to be gone.
     #[arg(long)]
     take_over: bool,
+    /// Go on although the study file was changed in what decides proposals: a new chapter begins, which knows all results so
+    /// far.
+    #[arg(long)]
+    new_chapter: bool,
     /// Print every event as one line of JSON.
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
@@ -37,10 +41,12 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     let layout = options.study.layout();
-    let writing = study::open(&layout, options.take_over)?;
+    let writing =
+        study::open(&layout, How { take_over: options.take_over, new_chapter: options.new_chapter })?;
     let mut run = place::run(&writing)?;
     run.workers = options.workers.map_or(run.workers, NonZeroUsize::get);
     writing.study.notes.iter().for_each(|note| output::warning(note));
+    writing.study.began.iter().for_each(|began| output::note(began));
     let config = writing.study.config.clone();
     let screen = Screen::new(!options.json && !options.quiet);
     let mut watcher = Watcher::new(options, &screen, &layout);
@@ -54,8 +60,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let finish = driver.run(signals.as_ref(), watcher.observer());
     screen.clear();
     let finish = finish?;
-    let optimiser = replay::study(&config, driver.ledger())?;
-    let best = summary::best(&config, driver.ledger(), &optimiser, 1)?.pop();
+    let best = summary::best(&config, driver.ledger(), driver.points(), 1)?.pop();
     watcher.end(&config, &layout, &finish, best.as_ref(), driver.ledger().told().len())?;
     Ok(match finish {
         Finish::Failures { .. } => FAILURES,

@@ -18,11 +18,11 @@ const SHOWN_CAUSES: usize = 5;
 pub(crate) fn run(options: &Shown) -> Outcome {
     let reading = Reading::open(&options.study.layout())?;
     let seen = reading.seen()?;
-    let optimiser = reading.optimiser()?;
-    let summary = summary(&reading.config, reading.ledger(), &optimiser, &reading.layout, &seen)?;
+    let rebuilt = reading.rebuilt()?;
+    let summary = summary(&reading.config, reading.ledger(), rebuilt.points(), &reading.layout, &seen)?;
     match options.json {
         true => output::print_json(&summary)?,
-        false => output::print(&page(&reading, &summary, inputs::line(&optimiser, &reading.layout)))?,
+        false => output::print(&page(&reading, &summary, inputs::line(&rebuilt.study, &reading.layout)))?,
     }
     Ok(OK)
 }
@@ -52,6 +52,10 @@ fn write_page(
     };
     writeln!(page, "{} ({}{objective}), {phase}", summary.name, summary.direction)?;
     writeln!(page, "strategy  {}", summary.strategy)?;
+    if let [_, .., chapter] = reading.ledger().chapters() {
+        let (number, first) = (summary.chapters, chapter.first_trial);
+        writeln!(page, "chapter   {number}, which began with trial {first}")?;
+    }
     if let Some(inputs) = inputs {
         writeln!(page, "inputs    {inputs}")?;
     }

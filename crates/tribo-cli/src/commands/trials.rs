@@ -9,9 +9,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 use std::fs;
 use std::io::Write;
-use tribo::trial::TrialId;
 use tribo_study::job::Answer;
-use tribo_study::point::to_json;
 use tribo_study::reading::Reading;
 use tribo_study::report::columns::{self, Field};
 use tribo_study::report::point::Cell;
@@ -50,11 +48,10 @@ pub(crate) fn run(options: &Options) -> Outcome {
 }
 
 fn list(reading: &Reading, options: &Options) -> Outcome {
-    let optimiser = reading.optimiser()?;
+    let rebuilt = reading.rebuilt()?;
+    let space = rebuilt.study.space();
     let begun = reading.begun();
-    let params = |trial: u64| -> Result<Map<String, Value>, Failure> {
-        Ok(to_json(optimiser.space(), &optimiser.point(TrialId(trial))?))
-    };
+    let params = |trial: u64| -> Result<Map<String, Value>, Failure> { Ok(rebuilt.points().params(trial)?) };
     let rows = row::rows(reading.ledger(), &begun).filter(|row| !options.failed || row.state.is_failure());
     if options.json {
         let objects = rows
@@ -65,11 +62,10 @@ fn list(reading: &Reading, options: &Options) -> Outcome {
     }
     let mut outputs = columns::output_names(&reading.config.outputs, reading.ledger());
     outputs.truncate(SHOWN_VALUES);
-    let names: Vec<&str> =
-        optimiser.space().parameters().iter().map(|one| one.name()).take(SHOWN_VALUES).collect();
+    let names: Vec<&str> = space.parameters().iter().map(|one| one.name()).take(SHOWN_VALUES).collect();
     let after: Vec<Field> = Field::AFTER.into_iter().filter(|field| field.is_listed()).collect();
     let mut header: Vec<&str> = Field::BEFORE.iter().map(|field| field.name()).collect();
-    let output_headers: Vec<String> = columns::headers(&outputs, optimiser.space()).collect();
+    let output_headers: Vec<String> = columns::headers(&outputs, space).collect();
     header.extend(output_headers.iter().map(String::as_str));
     header.extend(&names);
     header.extend(after.iter().map(|field| field.name()));
@@ -127,8 +123,7 @@ fn one(reading: &Reading, trial: u64, json: bool) -> Outcome {
     let Some(state) = reading.ledger().trial(trial) else {
         return Err(words::no_trial(trial, reading.ledger().trials().len()));
     };
-    let optimiser = reading.optimiser()?;
-    let params = to_json(optimiser.space(), &optimiser.point(TrialId(trial))?);
+    let params = reading.rebuilt()?.points().params(trial)?;
     let begun = reading.begun();
     let row = Row::new(trial, state, &begun);
     let attempts: Vec<Shown<'_>> =

@@ -5,6 +5,7 @@
 
 mod bad;
 mod by_hand;
+mod chapters;
 mod check;
 mod earlier;
 mod export;

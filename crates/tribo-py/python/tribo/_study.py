@@ -116,14 +116,17 @@ class Study:
         return study
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Study:
+    def open(cls, path: str | os.PathLike[str], *, new_chapter: bool = False) -> Study:
         """A study on disk, made here or by the program: its file, its folder if the file is `study.toml`, or its store.
 
         It is as it was when it was opened, also if another process drives it. The first `ask` or `tell` takes it, which
         is a `StoreError` while another has it; `close` gives it back. Points are dictionaries, or arrays if the
         parameters are numbers called `x0`, `x1` and so on, which is what a list of bounds becomes.
+
+        If the study file was changed in what decides proposals, `new_chapter` goes on with it, and with all results so
+        far as known data; the study is then taken at once.
         """
-        core = _core.Study.open(os.fspath(path))
+        core = _core.Study.open(os.fspath(path), new_chapter)
         parameters = core.parameters()
         is_list = all(
             p["name"] == BOUND_NAME.format(i) and p["type"] == "float" and p["size"] is None and not p["log"]

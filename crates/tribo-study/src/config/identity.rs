@@ -52,7 +52,14 @@ impl Identity {
                 _ => "minimize".to_owned(),
             },
             seed: file.integer("seed").unwrap_or(0),
-            parameters: file.sections("parameter", &PARAMETER).iter().map(View::canonical).collect(),
+            parameters: file
+                .sections("parameter", &PARAMETER)
+                .iter()
+                // That speaks of evaluations made before, and changes no proposal by itself.
+                .map(|parameter| {
+                    parameter.canonical().into_iter().filter(|(key, _)| key != "earlier").collect()
+                })
+                .collect(),
             strategy: pairs,
             evaluations,
         }
@@ -64,80 +71,87 @@ impl Identity {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    fn difference(&self, new: &Identity) -> Option<String> {
+    /// All that differs, in words.
+    fn differences(&self, new: &Identity) -> Vec<String> {
+        let mut all = vec![];
         if self.objective != new.objective {
-            return Some(format!("output to optimise {} -> {}", self.objective, new.objective));
+            all.push(format!("output to optimise {} -> {}", self.objective, new.objective));
         }
         if self.direction != new.direction {
-            return Some(format!("direction {} -> {}", self.direction, new.direction));
+            all.push(format!("direction {} -> {}", self.direction, new.direction));
         }
         if self.seed != new.seed {
-            return Some(format!("seed {} -> {}", self.seed, new.seed));
+            all.push(format!("seed {} -> {}", self.seed, new.seed));
         }
-        if let Some(difference) = parameters_difference(&self.parameters, &new.parameters) {
-            return Some(difference);
-        }
-        if let Some((key, old, new)) = pairs_difference(&self.strategy, &new.strategy) {
-            return Some(match key {
+        all.extend(parameter_differences(&self.parameters, &new.parameters));
+        all.extend(pairs_differences(&self.strategy, &new.strategy).into_iter().map(|(key, old, new)| {
+            match key {
                 "name" => format!("strategy {old} -> {new}"),
                 _ => format!("strategy: {key} {old} -> {new}"),
-            });
-        }
+            }
+        }));
         let words = |n: Option<usize>| n.map_or("none".to_owned(), |n| n.to_string());
-        (self.evaluations != new.evaluations).then(|| {
+        let (looks, looked) = (new.evaluations.is_some(), self.evaluations.is_some());
+        if self.evaluations != new.evaluations && looks && looked {
             let (old, new) = (words(self.evaluations), words(new.evaluations));
-            format!("budget.evaluations {old} -> {new}, which `auto` looks at")
-        })
+            all.push(format!("budget.evaluations {old} -> {new}, which `auto` looks at"));
+        }
+        all
     }
 }
 
-fn parameters_difference(old: &[Pairs], new: &[Pairs]) -> Option<String> {
+fn parameter_differences(old: &[Pairs], new: &[Pairs]) -> Vec<String> {
     let name = |pairs: &Pairs| pairs.first().map(|(_, name)| name.clone()).unwrap_or_default();
-    let without = |from: &[Pairs], other: &[Pairs]| {
-        from.iter().map(name).find(|wanted| !other.iter().any(|pairs| name(pairs) == *wanted))
+    let without = |from: &[Pairs], other: &[Pairs]| -> Vec<String> {
+        from.iter().map(name).filter(|wanted| !other.iter().any(|pairs| name(pairs) == *wanted)).collect()
     };
-    if let Some(gone) = without(old, new) {
-        return Some(format!("parameter `{gone}` is gone"));
+    let mut all: Vec<String> =
+        without(old, new).iter().map(|gone| format!("parameter `{gone}` is gone")).collect();
+    all.extend(without(new, old).iter().map(|added| format!("parameter `{added}` is new")));
+    let same = |from: &[Pairs], other: &[Pairs]| -> Vec<String> {
+        from.iter().map(name).filter(|wanted| other.iter().any(|pairs| name(pairs) == *wanted)).collect()
+    };
+    let (before, after) = (same(old, new), same(new, old));
+    if let Some((was, is)) = before.iter().zip(&after).find(|(was, is)| was != is) {
+        all.push(format!("order of the parameters: `{is}` stands where `{was}` was"));
     }
-    if let Some(added) = without(new, old) {
-        return Some(format!("parameter `{added}` is new"));
+    for old in old {
+        let Some(new) = new.iter().find(|new| name(new) == name(old)) else { continue };
+        let differences = pairs_differences(old, new).into_iter();
+        all.extend(
+            differences.map(|(key, was, is)| format!("parameter `{}`: {key} {was} -> {is}", name(old))),
+        );
     }
-    for (old, new) in old.iter().zip(new) {
-        if name(old) != name(new) {
-            return Some(format!(
-                "order of the parameters: `{}` stands where `{}` was",
-                name(new),
-                name(old)
-            ));
-        }
-        if let Some((key, before, after)) = pairs_difference(old, new) {
-            return Some(format!("parameter `{}`: {key} {before} -> {after}", name(old)));
-        }
-    }
-    None
+    all
 }
 
-/// The first key with another value: key, old value, new value.
-fn pairs_difference<'a>(old: &'a Pairs, new: &'a Pairs) -> Option<(&'a str, &'a str, &'a str)> {
+/// The keys with other values: key, old value, new value.
+fn pairs_differences<'a>(old: &'a Pairs, new: &'a Pairs) -> Vec<(&'a str, &'a str, &'a str)> {
     let value = |pairs: &'a Pairs, wanted: &str| {
         pairs.iter().find(|(key, _)| key == wanted).map_or("not given", |(_, value)| value)
     };
-    let mut keys = old.iter().chain(new).map(|(key, _)| key.as_str());
-    keys.find(|key| value(old, key) != value(new, key)).map(|key| (key, value(old, key), value(new, key)))
+    let mut keys: Vec<&str> = vec![];
+    for (key, _) in old.iter().chain(new) {
+        if !keys.contains(&key.as_str()) {
+            keys.push(key);
+        }
+    }
+    let differ = keys.into_iter().filter(|key| value(old, key) != value(new, key));
+    differ.map(|key| (key, value(old, key), value(new, key))).collect()
 }
 
 impl Config {
-    /// The first part of the identity in which `other` differs, from this to the other: `seed 1 -> 2`. None if both are
-    /// the same study.
+    /// The parts of the identity in which `other` differs, from this to the other: `seed 1 -> 2; strategy bo -> auto`. None if
+    /// both are the same study.
     pub fn identity_difference(&self, other: &Config) -> Option<String> {
         if self.identity == other.identity {
             return None;
         }
         let read = |config: &Config| serde_json::from_str::<Identity>(&config.identity).ok();
-        match (read(self), read(other)) {
-            (Some(old), Some(new)) => old.difference(&new),
-            _ => None,
-        }
-        .or_else(|| Some("the study".to_owned()))
+        let differences = match (read(self), read(other)) {
+            (Some(old), Some(new)) => old.differences(&new),
+            _ => vec![],
+        };
+        Some(if differences.is_empty() { "the study".to_owned() } else { differences.join("; ") })
     }
 }

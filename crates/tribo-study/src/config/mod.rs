@@ -55,6 +55,8 @@ pub struct Config {
     pub seed: u64,
     /// The inputs.
     pub space: Space,
+    /// The values that parameters had in the evaluations made before they were added, by name.
+    pub earlier: BTreeMap<String, serde_json::Value>,
     /// How points are chosen.
     pub strategy: Strategy,
     /// When to stop.

@@ -9,8 +9,7 @@ use crate::runner::{Attempt, Submission};
 use crate::store::Prepared;
 use crate::store::record::Record;
 use crate::tag::{AttemptId, Tag};
-use crate::{Error, Result, point};
-use tribo::trial::TrialId;
+use crate::{Error, Result};
 
 /// Submissions in a row that do not reach a scheduler this driver has never reached, until it gives up.
 const HOPELESS: u32 = 4;
@@ -133,8 +132,7 @@ impl Driver<'_> {
 
     /// The parameters of a trial as the job gets them.
     pub(super) fn params(&self, trial: u64) -> Result<String> {
-        let point = self.optimiser.point(TrialId(trial))?;
-        Ok(serde_json::Value::Object(point::to_json(&self.parts.config.space, &point)).to_string())
+        Ok(serde_json::Value::Object(self.points().params(trial)?).to_string())
     }
 
     fn prepare(&mut self, id: AttemptId, tag: Tag) -> Result<Prepared> {

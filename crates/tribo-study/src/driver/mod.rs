@@ -30,6 +30,7 @@ mod stop;
 
 use crate::config::{Config, Run};
 use crate::job::{Answer, Finding};
+use crate::replay::{Earlier, Points, Rebuilt};
 use crate::runner::{JobRef, Patience, Runner};
 use crate::store::ledger::{AttemptState, Ledger};
 use crate::store::record::Record;
@@ -96,6 +97,8 @@ pub struct Parts<'a> {
 pub struct Driver<'a> {
     parts: Parts<'a>,
     optimiser: Study,
+    /// Points of earlier chapters: their evaluations may still be under way.
+    earlier: Earlier,
     patience: Patience,
     /// What is believed about attempts under way.
     sights: BTreeMap<AttemptId, Sight>,
@@ -141,9 +144,14 @@ const REPORT_S: f64 = 2.0;
 const FULL_DISK_S: f64 = 5.0;
 
 impl<'a> Driver<'a> {
+    /// The points of all trials.
+    pub fn points(&self) -> Points<'_> {
+        Points { study: &self.optimiser, earlier: &self.earlier }
+    }
+
     /// A driver of the study in `parts`. The optimiser is rebuilt from the ledger.
     pub fn new(parts: Parts<'a>) -> Result<Driver<'a>> {
-        let optimiser = replay::study(&parts.config, &parts.ledger)?;
+        let Rebuilt { study: optimiser, earlier } = replay::rebuild(&parts.config, &parts.ledger)?;
         let now = parts.clock.now();
         let patience = parts.runner.patience();
         let utc_ms = parts.clock.utc_ms();
@@ -154,6 +162,7 @@ impl<'a> Driver<'a> {
         let told_before = parts.ledger.told().len();
         let mut driver = Driver {
             optimiser,
+            earlier,
             patience,
             sights,
             ready: BTreeSet::new(),

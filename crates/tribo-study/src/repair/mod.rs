@@ -28,9 +28,9 @@ use crate::store::journal::{self, Journal, Salvage};
 use crate::store::lease::Lease;
 use crate::store::ledger::Ledger;
 use crate::store::process::Process;
-use crate::store::record::{Entry, Record};
+use crate::store::record::{Engine, Entry, Record};
 use crate::tag::AttemptId;
-use crate::{Error, Result, owned};
+use crate::{Error, Result, owned, replay};
 use rebuild::Rebuilt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -69,6 +69,9 @@ pub fn repair(layout: &Layout) -> Result<Repaired> {
     let config = config(&layout, &ledger, &salvage.rest)?;
     let evidence = evidence::find(&layout, &ledger.study)?;
     let mut rebuilt = Rebuilt::new(config, ledger, &evidence, repaired)?;
+    if let Some(chapter) = lost_chapter(&layout, &rebuilt.config, &salvage.rest) {
+        rebuilt.begin_chapter(chapter, salvage.rest[0].ms)?;
+    }
     rebuilt.take_rest(&salvage.rest)?;
     rebuilt.epoch = lease.epoch();
     rebuilt.take_up_attempts();
@@ -134,11 +137,24 @@ fn beginning(layout: &Layout, salvage: &Salvage, repaired: &mut Repaired) -> Res
 /// The study file in force after all records: the last that can be read.
 fn config(layout: &Layout, ledger: &Ledger, rest: &[Entry]) -> Result<Config> {
     let begun = Config::parse(layout.file(), &ledger.config)?;
-    let later = rest.iter().rev().find_map(|entry| match &entry.record {
+    let first_chapter = rest.iter().take_while(|entry| !matches!(entry.record, Record::Chapter { .. }));
+    let later = first_chapter.collect::<Vec<_>>().into_iter().rev().find_map(|entry| match &entry.record {
         Record::Configured { config } => Config::parse(layout.file(), config).ok(),
         _ => None,
     });
     Ok(later.filter(|config| begun.identity_difference(config).is_none()).unwrap_or(begun))
+}
+
+/// The record of a chapter whose beginning is lost: the study file is no longer that of the journal, and no record after the
+/// damage says since when.
+fn lost_chapter(layout: &Layout, before: &Config, rest: &[Entry]) -> Option<Record> {
+    let (now, text) = Config::read_with_text(layout.file()).ok()?;
+    let told = rest.iter().any(|entry| matches!(entry.record, Record::Chapter { .. }));
+    if rest.is_empty() || told || before.identity_difference(&now).is_none() {
+        return None;
+    }
+    let engine = Engine::of(&replay::fresh(&now).ok()?);
+    Some(Record::Chapter { config: text, engine, tribo: env!("CARGO_PKG_VERSION").to_owned() })
 }
 
 /// Leaves answers that nobody has taken in to the next driver.

@@ -16,6 +16,7 @@ use crate::store::record::{Entry, Record};
 use crate::tag::{AttemptId, Tag};
 use crate::{Result, point, replay};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tribo::strategy::Study;
 use tribo::trial::{Purpose, Trial, TrialId};
@@ -84,6 +85,17 @@ impl<'a> Rebuilt<'a> {
         fits
     }
 
+    /// Begins a chapter. What was decided in the one before does not matter any more: its results are known data.
+    pub(super) fn begin_chapter(&mut self, chapter: Record, ms: u64) -> Result<bool> {
+        let Record::Chapter { config, .. } = &chapter else { return Ok(false) };
+        let Ok(config) = Config::parse(Path::new("a later study file"), config) else { return Ok(false) };
+        if !self.append(chapter, ms) {
+            return Ok(false);
+        }
+        (self.config, self.points_only) = (config, false);
+        self.undo().map(|()| true)
+    }
+
     /// Takes whole records that come after the damage.
     pub(super) fn take_rest(&mut self, rest: &[Entry]) -> Result<()> {
         let told: BTreeSet<u64> = rest.iter().filter_map(|entry| told(&entry.record)).collect();
@@ -138,6 +150,7 @@ impl<'a> Rebuilt<'a> {
         match &entry.record {
             // The format is raised when a record needs it.
             Record::Created { .. } | Record::Raised { .. } => Ok(false),
+            chapter @ Record::Chapter { .. } => self.begin_chapter(chapter.clone(), ms),
             Record::Asked { trial, by_hand } => {
                 if !self.close_hole(trial.id.0)? {
                     return Ok(false);

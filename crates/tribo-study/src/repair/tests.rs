@@ -30,8 +30,8 @@ fn study(folder: &Path) -> (Layout, Vec<Vec<u8>>) {
 /// Points and outcomes of all trials.
 fn trials(layout: &Layout) -> Vec<(u64, Option<Finding>)> {
     let mut study = ByHand::read(layout).unwrap();
-    let (ledger, optimiser) = study.both().unwrap();
-    let point = |id| optimiser.point(tribo::trial::TrialId(id)).unwrap().numbers()[0].to_bits();
+    let (ledger, points) = study.both().unwrap();
+    let point = |id| points.at(id).unwrap().1.numbers()[0].to_bits();
     ledger.trials().map(|(id, state)| (point(id), state.outcome.clone())).collect()
 }
 
@@ -136,4 +136,47 @@ fn a_journal_of_a_newer_version_is_not_damaged() {
     fs::write(layout.journal(), &newer).unwrap();
     assert!(matches!(repair(&layout), Err(Error::Newer { .. })));
     assert_eq!(fs::read(layout.journal()).unwrap(), newer);
+}
+
+/// A study of two chapters, the second in narrower bounds, and the lines of its journal.
+fn two_chapters(folder: &Path) -> (Layout, Vec<Vec<u8>>) {
+    let layout = Layout::of(&folder.join("study.toml"));
+    fs::write(layout.file(), FILE).unwrap();
+    let evaluate = |study: &mut ByHand, n: usize| {
+        for _ in 0..n {
+            let asked = study.ask(1, &Unwatched).unwrap();
+            let x = asked[0].point.numbers()[0];
+            study.tell(asked[0].id.0, &Finding::answered(VALUE, x * (1.0 - x))).unwrap();
+        }
+    };
+    let mut study = ByHand::take_new(&layout).unwrap();
+    evaluate(&mut study, 6);
+    study.close("test").unwrap();
+    fs::write(layout.file(), FILE.replace("low = 0", "low = 0.25")).unwrap();
+    let how = owned::How { take_over: false, new_chapter: true };
+    let mut study = ByHand::take_as(&layout, how).unwrap();
+    evaluate(&mut study, 4);
+    study.close("test").unwrap();
+    let bytes = fs::read(layout.journal()).unwrap();
+    (layout, bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect())
+}
+
+#[test]
+fn chapters_survive_the_damage_of_any_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let (layout, lines) = two_chapters(folder.path());
+    let before = trials(&layout);
+    assert_eq!(before.len(), 10);
+    // The first record is another matter: the study file that it held is gone.
+    for record in 1..lines.len() {
+        let mut damaged = lines.clone();
+        let middle = damaged[record].len() / 2;
+        damaged[record][middle] ^= 1;
+        let repaired = repaired(&layout, &damaged);
+        let after = trials(&layout);
+        let told = String::from_utf8_lossy(&lines[record]).contains("\"told\"");
+        let missing = before.iter().filter(|one| !after.contains(one)).count();
+        assert!(missing <= usize::from(told), "record {record}: {repaired:?}\n{before:?}\n{after:?}");
+        assert_eq!(ByHand::read(&layout).unwrap().both().unwrap().0.chapters().len(), 2, "record {record}");
+    }
 }

@@ -38,10 +38,14 @@ pub fn names(space: &Space) -> impl Iterator<Item = String> {
 
 /// All values of a point, in the order of [`names`].
 pub fn cells<'a>(space: &'a Space, point: &'a Point) -> impl Iterator<Item = Cell> + 'a {
-    let column = |(parameter, values): (&'a Parameter, &'a Values)| {
-        (0..values.len()).filter_map(move |element| values.get(element)).map(move |v| cell(parameter, v))
-    };
-    space.parameters().iter().zip(point.columns()).flat_map(column)
+    let columns = space.parameters().iter().zip(point.columns());
+    columns.flat_map(|(parameter, values)| column_cells(parameter, values))
+}
+
+/// The values of one parameter.
+pub fn column_cells(parameter: &Parameter, values: &Values) -> Vec<Cell> {
+    let values = (0..values.len()).filter_map(|element| values.get(element));
+    values.map(|value| cell(parameter, value)).collect()
 }
 
 fn cell(parameter: &Parameter, value: Value) -> Cell {

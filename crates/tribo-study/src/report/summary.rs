@@ -8,13 +8,12 @@ use crate::config::{Budget, Config};
 use crate::job::Kind;
 use crate::layout::Layout;
 use crate::outputs::Outputs;
+use crate::replay::Points;
 use crate::store::ledger::{Ledger, Source};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::VecDeque;
 use tribo::space::Direction;
-use tribo::strategy::Study;
-use tribo::trial::TrialId;
 
 /// Version of the summary as JSON.
 pub const SUMMARY_VERSION: u32 = 2;
@@ -136,6 +135,8 @@ pub struct Summary {
     pub direction: &'static str,
     /// What the strategy is and why.
     pub strategy: String,
+    /// Its chapters: one more for each time that it went on with another study file or engine.
+    pub chapters: usize,
     /// Where it stands.
     pub phase: Phase,
     /// When it was made, UTC.
@@ -156,16 +157,16 @@ pub struct Summary {
     pub warnings: Vec<String>,
 }
 
-/// The summary; `study` is the optimiser rebuilt from the ledger.
+/// The summary; `points` are those of its trials, made from the ledger.
 pub fn summary(
     config: &Config,
     ledger: &Ledger,
-    study: &Study,
+    points: Points<'_>,
     layout: &Layout,
     seen: &Seen,
 ) -> Result<Summary> {
     let counts = counts(ledger, &seen.begun);
-    let best = best(config, ledger, study, 1)?.pop();
+    let best = best(config, ledger, points, 1)?.pop();
     let phase = phase(&config.budget, config.direction, ledger, &counts, best.as_ref(), seen);
     let pace = pace(ledger, &counts, &config.budget);
     let mut warnings = seen.warnings.clone();
@@ -179,7 +180,8 @@ pub fn summary(
             Direction::Minimize => "minimize",
             Direction::Maximize => "maximize",
         },
-        strategy: study.explanation().to_owned(),
+        strategy: points.study.explanation().to_owned(),
+        chapters: ledger.chapters().len(),
         phase,
         created: row::time(ledger.created_ms),
         last: row::time(ledger.last_ms),
@@ -212,18 +214,22 @@ pub fn counts(ledger: &Ledger, begun: &Begun) -> Counts {
     counts
 }
 
-/// The best trials, at most `top`, the best first; of equals the one told first.
-pub fn best(config: &Config, ledger: &Ledger, study: &Study, top: usize) -> Result<Vec<Best>> {
+/// The best trials that are in the space of the present chapter, at most `top`, the best first; of equals the one told first.
+pub fn best(config: &Config, ledger: &Ledger, points: Points<'_>, top: usize) -> Result<Vec<Best>> {
     let direction = config.direction;
     let measured = ledger.told().filter_map(|(trial, state)| {
         let finding = state.outcome.as_ref()?;
-        Some((trial, finding.value(config.objective())?, &finding.outputs))
+        let is_here = points.earlier.point(trial).is_none() || points.earlier.now(trial).is_some();
+        Some((trial, finding.value(config.objective()).filter(|_| is_here)?, &finding.outputs))
     });
     let mut measured: Vec<(u64, f64, &Outputs)> = measured.collect();
     measured.sort_by(|a, b| direction.to_internal(a.1).total_cmp(&direction.to_internal(b.1)));
     measured.truncate(top);
     let with_point = |(trial, value, outputs): (u64, f64, &Outputs)| {
-        let params = crate::point::to_json(study.space(), &study.point(TrialId(trial))?);
+        let params = match points.now(trial)? {
+            Some(point) => crate::point::to_json(points.study.space(), &point),
+            None => points.params(trial)?,
+        };
         Ok(Best { trial, value, outputs: outputs.to_json(&config.outputs), params })
     };
     measured.into_iter().map(with_point).collect()

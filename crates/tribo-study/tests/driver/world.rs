@@ -485,6 +485,7 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
         direction: Direction::Minimize,
         seed: 7,
         space: space.expect("a good space"),
+        earlier: std::collections::BTreeMap::new(),
         strategy,
         budget: Budget { evaluations: Some(evaluations), ..Budget::default() },
         run: Some(run.clone()),

@@ -109,6 +109,12 @@ pub(in crate::config) static PARAMETER: Section = table(
             "Makes it a vector of this many elements, each with these bounds.",
         )
         .or_prose("a single value"),
+        key(
+            "earlier",
+            Type::Either(&[Type::Number(Range::ANY), Type::Text]),
+            "0.3",
+            "For a parameter that is added to a study: the value that it had in the evaluations made before.",
+        ),
     ],
 );
 

@@ -77,7 +77,7 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
     check(file)?;
     let (outputs, direction) = output::read(&view)?;
     let seed = view.integer("seed").unwrap_or(0);
-    let space = space::read(&view)?;
+    let (space, earlier) = space::read(&view)?;
     let budget = budget(&view);
     let strategy_view = view.inside("strategy", &STRATEGY);
     let strategy = strategy::read(&strategy_view, &space)?;
@@ -91,7 +91,7 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
     let identity = Identity::new(&view, &outputs, &strategy, decisive).to_text();
     let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = view.text("name").or_else(stem).unwrap_or_else(|| "study".to_owned());
-    Ok(Config { name, outputs, direction, seed, space, strategy, budget, run, identity })
+    Ok(Config { name, outputs, direction, seed, space, earlier, strategy, budget, run, identity })
 }
 
 fn budget(file: &View<'_>) -> Budget {

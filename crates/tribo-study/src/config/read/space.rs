@@ -4,7 +4,9 @@ use crate::config::keys::PARAMETER;
 use crate::config::place::Complaint;
 use crate::config::value;
 use crate::config::view::View;
-use std::collections::BTreeSet;
+use crate::point;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 use tribo::Error;
 use tribo::error::ParameterFault;
 use tribo::space::{Parameter, Space};
@@ -12,9 +14,11 @@ use tribo::space::{Parameter, Space};
 /// Coordinates of all parameters at most: 80 MB for one point.
 const MOST_COORDINATES: usize = 10_000_000;
 
-pub(super) fn read(file: &View<'_>) -> Result<Space, Complaint> {
+/// The space, and the values that parameters had before they were added.
+pub(super) fn read(file: &View<'_>) -> Result<(Space, BTreeMap<String, Value>), Complaint> {
     let views = file.sections("parameter", &PARAMETER);
     let (mut parameters, mut names, mut coordinates) = (Vec::new(), BTreeSet::new(), 0_usize);
+    let mut earlier = BTreeMap::new();
     for view in &views {
         let parameter = parameter(view)?;
         // Alone, so that what is wrong is known to be wrong with this one.
@@ -30,9 +34,27 @@ pub(super) fn read(file: &View<'_>) -> Result<Space, Complaint> {
             );
             return Err(view.complaint("size", message));
         }
+        if let Some(value) = earlier_value(view, &parameter)? {
+            earlier.insert(parameter.name().to_owned(), value);
+        }
         parameters.push(parameter);
     }
-    Space::new(parameters).map_err(|error| file.complaint("parameter", error.to_string()))
+    let space = Space::new(parameters).map_err(|error| file.complaint("parameter", error.to_string()))?;
+    Ok((space, earlier))
+}
+
+/// The value that a parameter had before it was added, which must be one that it can have.
+fn earlier_value(view: &View<'_>, parameter: &Parameter) -> Result<Option<Value>, Complaint> {
+    let given = view.text("earlier").map(Value::from).or_else(|| view.number("earlier").map(Value::from));
+    let Some(value) = given else { return Ok(None) };
+    let alone = Space::new(vec![Parameter::new("earlier", parameter.kind().clone())]);
+    let object = Map::from_iter([("earlier".to_owned(), value.clone())]);
+    let checked =
+        alone.map_err(|error| error.to_string()).and_then(|space| point::from_json(&space, &object));
+    match checked {
+        Ok(_) => Ok(Some(value)),
+        Err(message) => Err(view.complaint("earlier", message)),
+    }
 }
 
 fn parameter(view: &View<'_>) -> Result<Parameter, Complaint> {

@@ -69,5 +69,5 @@ fn parameters_are_ordered() {
     };
     let said = difference(&two("a", "b"), &two("b", "a")).unwrap();
     assert_eq!(said, "order of the parameters: `b` stands where `a` was");
-    assert_eq!(difference(SMALLEST, &two("a", "b")).unwrap(), "parameter `a` is new");
+    assert_eq!(difference(SMALLEST, &two("a", "b")).unwrap(), "parameter `a` is new; parameter `b` is new");
 }

@@ -56,9 +56,10 @@ impl World {
     }
 
     fn summary(&self, seen: Seen) -> Summary {
-        let study = replay::study(&self.config, &self.ledger).unwrap();
+        let rebuilt = replay::rebuild(&self.config, &self.ledger).unwrap();
         let seen = Seen { now_ms: seen.now_ms.max(self.now_ms), ..seen };
-        summary(&self.config, &self.ledger, &study, &Layout::of(Path::new("wing.toml")), &seen).unwrap()
+        summary(&self.config, &self.ledger, rebuilt.points(), &Layout::of(Path::new("wing.toml")), &seen)
+            .unwrap()
     }
 }
 

@@ -273,7 +273,9 @@ impl TryFrom<&Entry> for Line {
             }
             Record::Opened { host, pid, tribo } => Written::Opened { host, pid, tribo },
             Record::Configured { config } => Written::Configured { config },
-            Record::Asked { trial, by_hand } => Written::Asked { trial: Box::new((&trial).try_into()?), by_hand },
+            Record::Asked { trial, by_hand } => {
+                Written::Asked { trial: Box::new((&trial).try_into()?), by_hand }
+            }
             Record::Imported { trial, point, outputs } => Written::Imported { trial, point, outputs },
             Record::Intended { id, tag } => Written::Intended { id, tag },
             Record::Submitted { id, job } => Written::Submitted { id, job },

@@ -78,6 +78,18 @@ impl Study {
         evaluations: Option<usize>,
         seed: u64,
     ) -> Result<Study> {
+        Study::continuing(space, direction, strategy, evaluations, 0, seed)
+    }
+
+    /// As [`Study::new`], for a study that goes on from an earlier search, which has spent so many of the evaluations.
+    pub fn continuing(
+        space: Space,
+        direction: Direction,
+        strategy: Strategy,
+        evaluations: Option<usize>,
+        spent: usize,
+        seed: u64,
+    ) -> Result<Study> {
         let (strategy, explanation) = match strategy {
             Strategy::Auto(settings) => auto::pick(&space, settings, evaluations)?,
             Strategy::Random => (Strategy::Random, "random: uniform points, as asked".to_owned()),
@@ -89,7 +101,8 @@ impl Study {
             Strategy::Random => Box::new(Random::new(&space, seed)),
             Strategy::Auto(settings) => {
                 let given = auto::inputs_of(&space, &settings.active)?;
-                Box::new(Auto::new(&space, auto::budget(evaluations), seed, given))
+                let left = auto::budget(evaluations).saturating_sub(spent);
+                Box::new(Auto::new(&space, left, seed, given))
             }
         };
         let discrete =

@@ -1,9 +1,20 @@
 //! The optimiser of a study, as it was: rebuilt from the journal's state without running it again.
+//!
+//! A journal has chapters. The optimiser is that of the last one: it begins with what the chapters before have found
+//! (`chapter`, over their points, `earlier`, in its own space, `translate`) and takes the events since.
+
+mod chapter;
+mod earlier;
+mod translate;
+
+pub use earlier::{Earlier, Points};
+pub use translate::EarlierValues;
 
 use crate::config::Config;
 use crate::job::{Finding, Kind};
 use crate::store::ledger::{Event, Ledger, Source};
 use crate::{Error, Result, point};
+use std::ops::Range;
 use tribo::strategy::Study;
 use tribo::trial::{Outcome, TrialId};
 
@@ -14,15 +25,48 @@ pub fn fresh(config: &Config) -> Result<Study> {
 }
 
 /// The study after all that its journal tells. What it proposes next is what it would have proposed then, bit for bit.
+/// `config` is the study file in force.
 pub fn study(config: &Config, ledger: &Ledger) -> Result<Study> {
-    let mut study = fresh(config)?;
-    catch_up(&mut study, config, ledger, 0)?;
-    Ok(study)
+    Ok(rebuild(config, ledger)?.study)
+}
+
+/// A study rebuilt, with the points of its earlier chapters.
+pub struct Rebuilt {
+    /// The optimiser of the present chapter.
+    pub study: Study,
+    /// The chapters before.
+    pub earlier: Earlier,
+}
+
+impl Rebuilt {
+    /// The points of all trials.
+    pub fn points(&self) -> Points<'_> {
+        Points { study: &self.study, earlier: &self.earlier }
+    }
+}
+
+/// As [`study`], with the points of earlier chapters.
+pub fn rebuild(config: &Config, ledger: &Ledger) -> Result<Rebuilt> {
+    let (mut rebuilt, known) = begin(config, ledger)?;
+    catch_up(&mut rebuilt.study, config, ledger, known)?;
+    Ok(rebuilt)
+}
+
+/// A study at the beginning of its present chapter, and the events of its journal that it knows then.
+pub fn begin(config: &Config, ledger: &Ledger) -> Result<(Rebuilt, usize)> {
+    let last = ledger.chapters().len() - 1;
+    let earlier = Earlier::of(ledger)?;
+    let study = chapter::begin(config, &earlier, ledger, last)?;
+    Ok((Rebuilt { study, earlier }, ledger.chapters()[last].first_event))
 }
 
 /// Takes a study on that knows the first `known` events of its journal to all of them. It costs what is new.
 pub fn catch_up(study: &mut Study, config: &Config, ledger: &Ledger, known: usize) -> Result<()> {
-    for event in ledger.events().iter().skip(known) {
+    catch_up_to(study, config, ledger, known..ledger.events().len())
+}
+
+fn catch_up_to(study: &mut Study, config: &Config, ledger: &Ledger, events: Range<usize>) -> Result<()> {
+    for event in &ledger.events()[events] {
         match event {
             Event::Asked(id) => {
                 if let Some(Source::Asked { trial, .. }) = ledger.trial(*id).map(|state| &state.source) {
@@ -56,9 +100,13 @@ fn import(study: &mut Study, config: &Config, ledger: &Ledger, id: u64) -> Resul
     Ok(())
 }
 
-/// Tells the objective of an outcome, or that there is none.
+/// Tells the objective of an outcome, or that there is none. A trial of an earlier chapter that is not in the space of this
+/// one is none of its business.
 pub fn tell(study: &mut Study, objective: &str, id: u64, finding: &Finding) -> Result<()> {
     let id = TrialId(id);
+    if study.history().get(id).is_none() && id < study.history().next_id() {
+        return Ok(());
+    }
     let Finding { kind, reason, .. } = finding.clone().with_objective(objective);
     match (kind, finding.value(objective)) {
         (Kind::Ok, Some(value)) => study.tell(id, value)?,

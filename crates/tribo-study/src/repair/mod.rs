@@ -67,7 +67,7 @@ pub fn repair(layout: &Layout) -> Result<Repaired> {
     lease.raise(epochs.fold(ledger.epoch, u64::max))?;
     let config = config(&layout, &ledger, &salvage.rest)?;
     let evidence = evidence::find(&layout, &ledger.study)?;
-    let mut rebuilt = Rebuilt::new(config, ledger, &evidence, repaired)?;
+    let mut rebuilt = Rebuilt::new(config, ledger, &evidence, repaired, salvage.tribo.clone())?;
     rebuilt.take_rest(&salvage.rest)?;
     rebuilt.epoch = lease.epoch();
     rebuilt.take_up_attempts();

@@ -1,6 +1,6 @@
 //! Batch schedulers, a folder each: keys of the study file, settings, environment of jobs, and the runner.
 //!
-//! To add one, write its folder, with a `SCHEDULER` as the others have it, and put it into [`ALL`]: the study file, its schema
+//! To add one, write its folder, with a `SCHEDULER` as the others have it, and put it into `ALL`: the study file, its schema
 //! and reference, the program and the jobs all ask this list. What schedulers share is in `runner`.
 
 pub mod pbs;

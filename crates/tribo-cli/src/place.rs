@@ -9,9 +9,7 @@ use tribo_study::job::{Answer, Spec};
 use tribo_study::layout::Layout;
 use tribo_study::runner::batch::Batch;
 use tribo_study::runner::local::Local;
-use tribo_study::runner::pbs::Pbs;
 use tribo_study::runner::simulated::{Simulated, VirtualTime};
-use tribo_study::runner::slurm::Slurm;
 use tribo_study::runner::{Runner, wall_limit};
 use tribo_study::tag::StudyId;
 use tribo_study::{Error, Result};
@@ -87,8 +85,7 @@ pub(crate) fn runner(layout: &Layout, study: &StudyId, run: &Run) -> Result<Box<
     let wall = wall_limit(&run.on, run.evaluation.timeout);
     let batch = |program| Batch::new(study.clone(), layout, program, wall);
     Ok(match &run.on {
-        On::Slurm(slurm) => Box::new(Slurm::new(slurm.clone(), batch(program))),
-        On::Pbs(pbs) => Box::new(Pbs::new(pbs.clone(), batch(program))),
+        On::Batch(settings) => settings.runner(batch(program)),
         On::Local | On::Simulated(_) => Box::new(Local::new(program)),
     })
 }

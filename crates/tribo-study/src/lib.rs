@@ -19,6 +19,8 @@ pub mod job;
 pub mod runner;
 pub mod store;
 
+pub mod scheduler;
+
 pub mod owned;
 pub mod replay;
 pub mod report;

@@ -26,7 +26,7 @@ const LEVELS: [(&str, u32); 12] = [
     ("problems", 6),
 ];
 /// Level of each module of `tribo-study`, which goes on where the library ends. Its tests may use any.
-const STUDY_LEVELS: [(&str, u32); 16] = [
+const STUDY_LEVELS: [(&str, u32); 17] = [
     ("error", 0),
     ("config", 0),
     ("outputs", 0),
@@ -36,6 +36,7 @@ const STUDY_LEVELS: [(&str, u32); 16] = [
     ("job", 6),
     ("runner", 7),
     ("store", 7),
+    ("scheduler", 8),
     ("replay", 8),
     ("report", 9),
     ("owned", 10),
@@ -44,6 +45,8 @@ const STUDY_LEVELS: [(&str, u32); 16] = [
     ("driver", 11),
     ("repair", 12),
 ];
+/// Edges up: the study file and jobs ask the list of schedulers, so that what one of them is stands in one folder.
+const UP: [(&str, &str); 2] = [("config", "scheduler"), ("job", "scheduler")];
 /// Modules that use less than their level would allow, and what they may use.
 const NARROW: [(&str, &[&str]); 1] = [("problems", &["error", "rng", "linalg", "space"])];
 const LONGEST_FILE: usize = 800;
@@ -169,7 +172,7 @@ fn order_in(
                 Some(0) => continue,
                 Some(_) if narrow.is_some_and(|allowed| allowed.contains(&name.as_str())) => continue,
                 Some(_) if narrow.is_some() => format!("`{module}` may use only {:?}", narrow.unwrap_or(&[])),
-                Some(&used) if used < level => continue,
+                Some(&used) if used < level || UP.contains(&(module, name.as_str())) => continue,
                 Some(used) => format!("`{module}` (level {level}) must not use `{name}` (level {used})"),
                 None if ["Error", "Result"].contains(&name.as_str()) => continue,
                 None if name.starts_with(char::is_uppercase) => {

@@ -63,7 +63,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if options.no_run {
         return Ok(OK);
     }
-    if let On::Slurm(_) | On::Pbs(_) = run.on {
+    if let On::Batch(_) = run.on {
         let mut runner = place::runner(&layout, &study::id(&layout)?, run)?;
         runner.check()?;
         let name = runner.name();

@@ -189,6 +189,26 @@ fn a_journal_is_read_as_by_the_version_that_wrote_it() {
 }
 
 #[test]
+fn a_study_of_200_inputs_is_repaired_and_goes_on() {
+    let values = |folder: &Folder| {
+        let listed = folder.tribo(["trials", "--json"]).code(0).json();
+        let trials = listed["trials"].as_array().unwrap().iter();
+        trials.filter(|trial| trial["value"].is_number()).count()
+    };
+    let folder = folder_with(AFTER_THE_LINE, usize::MAX);
+    let before = values(&folder);
+    let lines: Vec<&str> = AFTER_THE_LINE.lines().collect();
+    for record in (2..lines.len()).step_by(45) {
+        let mut damaged = lines.clone();
+        damaged[record] = "damaged";
+        folder.write("study.tribo/journal", &(damaged.join("\n") + "\n"));
+        folder.tribo(["repair"]).code(0).prints("journal.damaged-");
+        assert!(values(&folder) + 1 >= before, "record {record}, {}", lines[record]);
+        folder.tribo(["ask"]).code(0);
+    }
+}
+
+#[test]
 fn a_journal_that_was_cut_goes_on_with_the_trial_that_followed() {
     for journal in &JOURNALS {
         let all = points(&folder_with(journal.text, usize::MAX));

@@ -17,10 +17,15 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use keys::{Section, Type, key, table};
+pub(crate) use view::View;
+
 use crate::outputs::{Goal, Output, VALUE};
+use crate::scheduler::Settings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tribo::space::{Direction, Space};
 use tribo::strategy::Strategy;
@@ -106,56 +111,10 @@ pub struct Run {
 pub enum On {
     /// Processes of this machine.
     Local,
-    /// SLURM.
-    Slurm(Slurm),
-    /// PBS Pro or OpenPBS.
-    Pbs(Pbs),
+    /// A batch scheduler, as its section of the study file says.
+    Batch(Arc<dyn Settings>),
     /// A built-in test problem on a virtual clock.
     Simulated(Simulated),
-}
-
-/// What SLURM is asked for. None leaves it to the cluster's default.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Slurm {
-    /// `--partition`.
-    pub partition: Option<String>,
-    /// `--account`.
-    pub account: Option<String>,
-    /// `--qos`.
-    pub qos: Option<String>,
-    /// `--time`; by default the timeout and three minutes.
-    pub time: Option<Duration>,
-    /// `--cpus-per-task`.
-    pub cpus: Option<u32>,
-    /// `--mem`, as SLURM writes it, e.g. `4G`.
-    pub memory: Option<String>,
-    /// Further options, given to `sbatch` as they are.
-    pub options: Vec<String>,
-    /// Shell lines before the job, such as `module load`.
-    pub setup: Vec<String>,
-    /// Whether SLURM itself restarts preempted jobs; else tribo makes a new attempt.
-    pub requeue: bool,
-    /// Seconds between two looks at the queue at least.
-    pub poll: Duration,
-}
-
-/// What PBS is asked for. None leaves it to the cluster's default.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Pbs {
-    /// `-q`.
-    pub queue: Option<String>,
-    /// `-A`.
-    pub account: Option<String>,
-    /// `-l select=...`, e.g. `1:ncpus=4:mem=8gb`.
-    pub select: Option<String>,
-    /// `-l walltime`; by default the timeout and three minutes.
-    pub time: Option<Duration>,
-    /// Further options, given to `qsub` as they are.
-    pub options: Vec<String>,
-    /// Shell lines before the job, such as `module load`.
-    pub setup: Vec<String>,
-    /// Seconds between two looks at the queue at least.
-    pub poll: Duration,
 }
 
 /// A test problem and how long it pretends to take.

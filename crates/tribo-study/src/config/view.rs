@@ -10,7 +10,7 @@ use toml::de::{DeString, DeTable, DeValue};
 
 /// A section, perhaps one that is not in the file.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a> {
+pub(crate) struct View<'a> {
     section: &'static Section,
     table: Option<&'a DeTable<'a>>,
     at: usize,
@@ -81,12 +81,12 @@ impl<'a> View<'a> {
         read(DeValue::parse(literal).ok()?.get_ref())
     }
 
-    pub(super) fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         self.read(name, value::text)
     }
 
     /// A whole number; checked ranges fit the types they are wanted in.
-    pub(super) fn integer<T: TryFrom<i64>>(&self, name: &str) -> Option<T> {
+    pub(crate) fn integer<T: TryFrom<i64>>(&self, name: &str) -> Option<T> {
         self.read(name, value::integer).and_then(|i| T::try_from(i).ok())
     }
 
@@ -94,11 +94,11 @@ impl<'a> View<'a> {
         self.read(name, value::number)
     }
 
-    pub(super) fn flag(&self, name: &str) -> bool {
+    pub(crate) fn flag(&self, name: &str) -> bool {
         self.read(name, |value| value.as_bool()).unwrap_or(false)
     }
 
-    pub(super) fn duration(&self, name: &str) -> Option<Duration> {
+    pub(crate) fn duration(&self, name: &str) -> Option<Duration> {
         self.read(name, value::duration)
     }
 
@@ -110,7 +110,7 @@ impl<'a> View<'a> {
         self.read(name, value::size)
     }
 
-    pub(super) fn texts(&self, name: &str) -> Option<Vec<String>> {
+    pub(crate) fn texts(&self, name: &str) -> Option<Vec<String>> {
         self.read(name, |value| value::list(value, value::text))
     }
 

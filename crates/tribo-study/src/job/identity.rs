@@ -6,6 +6,7 @@
 //! and its start, which no other process ever shares.
 
 use super::proc;
+use crate::scheduler;
 use crate::tag::Tag;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -31,9 +32,10 @@ impl Stamp {
         Stamp::with(names, |name| std::env::var(name).ok().filter(|value| !value.is_empty()))
     }
 
-    /// How often SLURM says it has restarted this job; PBS does not say.
+    /// How often the scheduler says it has restarted this job; 0 if it does not say.
     pub(super) fn restarts(&self) -> u32 {
-        let count = std::env::var("SLURM_RESTART_COUNT").ok().filter(|_| self.job.starts_with("slurm:"));
+        let ours = scheduler::ALL.iter().find(|scheduler| self.job.split(':').next() == Some(scheduler.name));
+        let count = ours.and_then(|scheduler| std::env::var(scheduler.environment.restarts?).ok());
         count.and_then(|count| count.parse().ok()).unwrap_or(0)
     }
 
@@ -59,25 +61,16 @@ pub fn boot_id() -> String {
 
 /// Whether this process runs inside some job of a scheduler, its own or another.
 pub(super) fn in_allocation() -> bool {
-    ["SLURM_JOB_ID", "PBS_JOBID"].iter().any(|name| std::env::var_os(name).is_some())
+    scheduler::ALL.iter().any(|scheduler| std::env::var_os(scheduler.environment.job).is_some())
 }
 
 fn scheduler_job(names: &[&Tag], variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     let ours = |name: Option<String>| name.is_none_or(|name| names.iter().any(|tag| tag.as_str() == name));
-    if let Some(job) = variable("SLURM_JOB_ID").filter(|_| ours(variable("SLURM_JOB_NAME"))) {
-        return Some(match (variable("SLURM_ARRAY_JOB_ID"), variable("SLURM_ARRAY_TASK_ID")) {
-            (Some(array), Some(task)) => format!("slurm:{array}_{task}"),
-            _ => format!("slurm:{job}"),
-        });
-    }
-    let job = variable("PBS_JOBID").filter(|_| ours(variable("PBS_JOBNAME")))?;
-    // OpenPBS gives elements of an array their own id, such as 41[3].server; others give them all the array's.
-    match variable("PBS_ARRAY_INDEX") {
-        Some(index) if job.contains("[]") => {
-            Some(format!("pbs:{}", job.replacen("[]", &format!("[{index}]"), 1)))
-        }
-        _ => Some(format!("pbs:{job}")),
-    }
+    scheduler::ALL.iter().find_map(|scheduler| {
+        let environment = &scheduler.environment;
+        let job = variable(environment.job).filter(|_| ours(variable(environment.name)))?;
+        Some(format!("{}:{}", scheduler.name, (environment.id)(&job, &variable)))
+    })
 }
 
 #[cfg(test)]

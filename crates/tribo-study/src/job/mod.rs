@@ -33,6 +33,7 @@ pub use identity::{Stamp, boot_id, host};
 pub use prepare::{check_files, digest};
 
 use crate::config::Evaluation;
+use crate::scheduler;
 use crate::tag::{AttemptId, Tag};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -105,9 +106,9 @@ impl Array {
         }
     }
 
-    /// The attempt that this process is to run, by the variables of SLURM or PBS.
+    /// The attempt that this process is to run, by the variables of its scheduler.
     fn element(&self, path: &Path) -> Result<AttemptId> {
-        let variables = ["SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX"];
+        let variables = scheduler::ALL.map(|scheduler| scheduler.environment.index);
         let index = variables.iter().find_map(|name| std::env::var(name).ok());
         let wrong = |what: String| Error::Usage(format!("{}: {what}", path.display()));
         let index = index

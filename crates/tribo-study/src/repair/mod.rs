@@ -68,7 +68,7 @@ pub fn repair(layout: &Layout) -> Result<Repaired> {
     lease.raise(epochs.fold(ledger.epoch, u64::max))?;
     let config = config(&layout, &ledger, &salvage.rest)?;
     let evidence = evidence::find(&layout, &ledger.study)?;
-    let mut rebuilt = Rebuilt::new(config, ledger, &evidence, repaired)?;
+    let mut rebuilt = Rebuilt::new(config, ledger, &evidence, repaired, salvage.tribo.clone())?;
     if let Some(chapter) = lost_chapter(&layout, &rebuilt.config, &salvage.rest) {
         rebuilt.begin_chapter(chapter, salvage.rest[0].ms)?;
     }

@@ -37,6 +37,8 @@ pub(super) struct Rebuilt<'a> {
     pub(super) epoch: u64,
     /// Trials that were asked again and may be at another point than before: what was said of them is not theirs.
     unproven: BTreeSet<u64>,
+    /// Version of the program that asked what comes next.
+    tribo: String,
     /// Records missing so far, by their numbers, that were not made again.
     missing: u64,
     /// What was decided when trials were asked does not fit any more.
@@ -51,6 +53,7 @@ impl<'a> Rebuilt<'a> {
         ledger: Ledger,
         evidence: &'a BTreeMap<AttemptId, Evidence>,
         repaired: Repaired,
+        tribo: String,
     ) -> Result<Rebuilt<'a>> {
         let optimiser = replay::study(&config, &ledger)?;
         let (added, unproven) = (vec![], BTreeSet::new());
@@ -63,6 +66,7 @@ impl<'a> Rebuilt<'a> {
             repaired,
             epoch: 0,
             unproven,
+            tribo,
             missing: 0,
             points_only: false,
             ended: false,
@@ -137,9 +141,18 @@ impl<'a> Rebuilt<'a> {
 
     /// Takes one record. False if it does not add up any more.
     fn take(&mut self, entry: &Entry) -> Result<bool> {
-        let ms = entry.ms;
-        if !self.proven(&entry.record) {
-            if let Record::Told { trial, finding } = &entry.record
+        let (ms, record) = (entry.ms, &entry.record);
+        let subject = subject(record);
+        // The first word of a trial whose asking is lost, if it is not its asking.
+        let unasked = subject.filter(|trial| self.ledger.trial(*trial).is_none());
+        if let Some(trial) =
+            unasked.filter(|_| !matches!(record, Record::Asked { .. } | Record::Imported { .. }))
+            && !self.close_hole(trial + 1)?
+        {
+            return Ok(false);
+        }
+        if let Some(trial) = subject.filter(|trial| self.unproven.contains(trial)) {
+            if let Record::Told { finding, .. } = record
                 && !finding.outputs.is_empty()
             {
                 let outputs = &finding.outputs;
@@ -147,7 +160,7 @@ impl<'a> Rebuilt<'a> {
             }
             return Ok(false);
         }
-        match &entry.record {
+        match record {
             // The format is raised when a record needs it.
             Record::Created { .. } | Record::Raised { .. } => Ok(false),
             chapter @ Record::Chapter { .. } => self.begin_chapter(chapter.clone(), ms),
@@ -160,32 +173,22 @@ impl<'a> Rebuilt<'a> {
             }
             Record::Imported { trial, point, outputs } => Ok(self.close_hole(*trial)?
                 && self.add(point, outputs)?.is_some_and(|id| id == *trial)
-                && self.append(entry.record.clone(), ms)),
+                && self.append(record.clone(), ms)),
             Record::Told { trial, finding } => {
-                let asked = self.ledger.trial(*trial).is_some() || self.close_hole(trial + 1)?;
-                let open = asked
-                    && self.proven(&entry.record)
-                    && self.ledger.trial(*trial).is_some_and(|state| state.outcome.is_none());
+                let open = self.ledger.trial(*trial).is_some_and(|state| state.outcome.is_none());
                 Ok(open && self.tell(*trial, finding, ms)?)
             }
-            record => {
-                // The first word of a trial whose asking is lost.
-                let unasked = subject(record).filter(|trial| self.ledger.trial(*trial).is_none());
-                let asked = unasked.map_or(Ok(true), |trial| self.close_hole(trial + 1))?;
-                if !asked || !self.proven(record) {
-                    return Ok(false);
-                }
-                if let Record::Submitted { id, .. } | Record::Ended { id, .. } = record {
-                    self.intend(*id);
-                }
+            Record::Submitted { id, .. } | Record::Ended { id, .. } => {
+                Ok(self.intend(*id) && self.append(record.clone(), ms))
+            }
+            Record::Opened { tribo, .. } => {
+                self.tribo.clone_from(tribo);
+                Ok(self.append(record.clone(), ms))
+            }
+            Record::Intended { .. } | Record::Configured { .. } | Record::Closed { .. } => {
                 Ok(self.append(record.clone(), ms))
             }
         }
-    }
-
-    /// Whether a record is not about a trial that may be at another point.
-    fn proven(&self, record: &Record) -> bool {
-        subject(record).is_none_or(|trial| !self.unproven.contains(&trial))
     }
 
     /// Asks the trials again that are missing before this one.
@@ -195,8 +198,9 @@ impl<'a> Rebuilt<'a> {
             self.ended |= before > next;
             return Ok(false);
         }
-        // If nothing else is missing, the optimiser is as it was, and asks the same.
-        let only_these = self.missing == before - next && !self.points_only;
+        // If nothing else is missing, the optimiser of the same program is as it was, and asks the same.
+        let same_program = self.tribo == env!("CARGO_PKG_VERSION");
+        let only_these = self.missing == before - next && !self.points_only && same_program;
         self.missing = self.missing.saturating_sub(before - next);
         for _ in next..before {
             let Some(trial) = self.ask()? else {

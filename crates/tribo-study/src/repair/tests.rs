@@ -64,6 +64,32 @@ fn one_damaged_record_costs_at_most_what_it_said() {
     }
 }
 
+/// The line of a record with something replaced.
+fn replaced(line: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let line = String::from_utf8(line.to_vec()).unwrap();
+    let json = line.splitn(3, ' ').nth(2).unwrap().trim_end().replace(from, to);
+    format!("{:08x} {} {json}\n", crc32c::crc32c(json.as_bytes()), json.len()).into_bytes()
+}
+
+#[test]
+fn an_outcome_whose_point_is_not_certain_is_named_and_not_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (layout, mut lines) = study(folder.path());
+    let before = trials(&layout);
+    let version = format!("\"tribo\":\"{}\"", env!("CARGO_PKG_VERSION"));
+    // Another program may have asked for another point.
+    for line in &mut lines[..2] {
+        *line = replaced(line, &version, "\"tribo\":\"0.0.9\"");
+    }
+    lines[2] = b"damaged\n".to_vec();
+    let repaired = repaired(&layout, &lines);
+    let after = trials(&layout);
+    let values =
+        |trials: &[(u64, Option<Finding>)]| trials.iter().filter(|(_, finding)| finding.is_some()).count();
+    assert_eq!((after.len(), values(&after)), (before.len(), values(&before) - 1));
+    assert!(repaired.lost.iter().any(|text| text.contains("of trial 0, whose point is not certain")), "{repaired:?}");
+}
+
 #[test]
 fn what_follows_a_hole_keeps_its_points_and_values() {
     let folder = tempfile::tempdir().unwrap();
@@ -128,11 +154,8 @@ fn a_whole_journal_is_left_as_it_is() {
 fn a_journal_of_a_newer_version_is_not_damaged() {
     let folder = tempfile::tempdir().unwrap();
     let (layout, lines) = study(folder.path());
-    let first = String::from_utf8(lines[0].clone()).unwrap();
-    let json = first.splitn(3, ' ').nth(2).unwrap().trim_end();
-    let json = json.replace(&format!("\"version\":{}", Format::NEWEST.version), "\"version\":99");
-    let line = format!("{:08x} {} {json}\n", crc32c::crc32c(json.as_bytes()), json.len());
-    let newer = [line.as_bytes(), &lines[1..].concat()].concat();
+    let line = replaced(&lines[0], &format!("\"version\":{}", Format::NEWEST.version), "\"version\":99");
+    let newer = [line, lines[1..].concat()].concat();
     fs::write(layout.journal(), &newer).unwrap();
     assert!(matches!(repair(&layout), Err(Error::Newer { .. })));
     assert_eq!(fs::read(layout.journal()).unwrap(), newer);

@@ -7,12 +7,10 @@
 pub mod array;
 pub mod batch;
 pub mod command;
-mod join;
+pub(crate) mod join;
 pub mod local;
-pub mod pbs;
 mod process;
 pub mod simulated;
-pub mod slurm;
 
 use crate::config::On;
 use crate::job::{CANCEL_FILE, Kind};
@@ -173,8 +171,7 @@ pub trait Runner {
 /// Locally there is none.
 pub fn wall_limit(on: &On, timeout: Option<Duration>) -> Option<Duration> {
     let time = match on {
-        On::Slurm(slurm) => slurm.time,
-        On::Pbs(pbs) => pbs.time,
+        On::Batch(settings) => settings.time(),
         On::Local | On::Simulated(_) => return None,
     };
     time.or(timeout.map(|timeout| timeout + Duration::from_secs(180)))

@@ -5,11 +5,10 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
-use tribo_study::config;
 use tribo_study::runner::batch::Batch;
 use tribo_study::runner::command::Commands;
-use tribo_study::runner::pbs::Pbs;
-use tribo_study::runner::slurm::Slurm;
+use tribo_study::scheduler::pbs::{Pbs, PbsSettings};
+use tribo_study::scheduler::slurm::{Slurm, SlurmSettings};
 
 pub(crate) struct Cluster {
     pub(crate) study: Study,
@@ -85,10 +84,10 @@ impl Cluster {
     }
 
     pub(crate) fn slurm(&self) -> Slurm {
-        Slurm::new(config::Slurm::default(), self.batch(self.commands()))
+        Slurm::new(SlurmSettings::default(), self.batch(self.commands()))
     }
 
     pub(crate) fn pbs(&self) -> Pbs {
-        Pbs::new(config::Pbs::default(), self.batch(self.commands()))
+        Pbs::new(PbsSettings::default(), self.batch(self.commands()))
     }
 }

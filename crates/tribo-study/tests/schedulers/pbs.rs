@@ -5,10 +5,9 @@ use crate::conformance::conforms;
 use crate::study::{eventually, reference, sighting_of, state_of};
 use serde_json::json;
 use std::time::Duration;
-use tribo_study::config;
 use tribo_study::job::Kind;
-use tribo_study::runner::pbs::Pbs;
 use tribo_study::runner::{Attempt, Ending, JobRef, Runner, State, Submission};
+use tribo_study::scheduler::pbs::{Pbs, PbsSettings};
 
 fn submit(runner: &mut Pbs, attempt: &Attempt) -> Submission {
     runner.submit(std::slice::from_ref(attempt)).pop().unwrap()
@@ -68,7 +67,7 @@ fn rows_03_to_06_submissions_without_an_answer_are_found_by_tag_if_they_were_acc
         let cluster = Cluster::new();
         cluster.faults("qsub", json!([{ "mode": mode, "stderr": "qsub: End of File" }]));
         let commands = cluster.commands().with_limits(Duration::from_secs(5), Duration::from_secs(60));
-        let mut runner = Pbs::new(config::Pbs::default(), cluster.batch(commands));
+        let mut runner = Pbs::new(PbsSettings::default(), cluster.batch(commands));
         let attempt = cluster.study.attempt(1);
         let outcome = submit(&mut runner, &attempt);
         assert!(matches!(outcome, Submission::Ambiguous(_)), "{mode}: {outcome:?}");
@@ -95,7 +94,7 @@ fn rows_08_and_09_limits_and_refusals() {
     let outcomes = cluster.pbs().submit(&cluster.study.attempts(0..3));
     assert!(matches!(&outcomes[2], Submission::Limited(why) if why.contains("would exceed")), "{outcomes:?}");
     cluster.settings(json!({ "partitions": ["workq"] }));
-    let config = config::Pbs { queue: Some("nosuch".into()), ..config::Pbs::default() };
+    let config = PbsSettings { queue: Some("nosuch".into()), ..PbsSettings::default() };
     let mut runner = Pbs::new(config, cluster.batch(cluster.commands()));
     let refused = submit(&mut runner, &cluster.study.attempt(4));
     assert_eq!(refused, Submission::Refused("qsub: Unknown queue".into()));
@@ -259,7 +258,7 @@ fn jobs_that_are_left_are_found_by_their_ids_and_removed() {
 fn without_pbs_the_message_names_the_program() {
     let cluster = Cluster::new();
     let commands = cluster.commands().in_folder(cluster.study.folder());
-    let mut runner = Pbs::new(config::Pbs::default(), cluster.batch(commands));
+    let mut runner = Pbs::new(PbsSettings::default(), cluster.batch(commands));
     let outcome = submit(&mut runner, &cluster.study.attempt(1));
     assert_eq!(outcome, Submission::Unavailable("cannot start qsub: it is not on PATH".into()));
     assert!(runner.check().unwrap_err().to_string().contains("cannot start qstat"));

@@ -5,10 +5,9 @@ use crate::conformance::conforms;
 use crate::study::{eventually, reference, sighting_of, state_of};
 use serde_json::json;
 use std::time::{Duration, Instant};
-use tribo_study::config;
 use tribo_study::job::Kind;
-use tribo_study::runner::slurm::Slurm;
 use tribo_study::runner::{Attempt, Ending, JobRef, Left, Runner, State, Submission};
+use tribo_study::scheduler::slurm::{Slurm, SlurmSettings};
 
 const TIMED_OUT: &str = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation";
 
@@ -146,7 +145,7 @@ fn row_06_a_hanging_submission_is_killed_and_ambiguous() {
         cluster.faults("sbatch", json!([{ "mode": mode }]));
         // Long enough for the program to start on a busy machine.
         let commands = cluster.commands().with_limits(Duration::from_secs(5), Duration::from_secs(60));
-        let mut runner = Slurm::new(config::Slurm::default(), cluster.batch(commands));
+        let mut runner = Slurm::new(SlurmSettings::default(), cluster.batch(commands));
         let attempt = cluster.study.attempt(1);
         let start = Instant::now();
         let outcome = submit(&mut runner, &attempt);
@@ -206,7 +205,7 @@ fn row_09_an_invalid_partition_is_refused_once_and_by_the_check() {
     let error = runner.check().unwrap_err();
     assert!(error.to_string().contains("[run.slurm]"), "{error}");
     assert_eq!(error.exit_code(), 3);
-    let config = config::Slurm { partition: Some("batch".into()), ..config::Slurm::default() };
+    let config = SlurmSettings { partition: Some("batch".into()), ..SlurmSettings::default() };
     Slurm::new(config, cluster.batch(cluster.commands())).check().unwrap();
     assert!(cluster.jobs().is_empty(), "a check submits nothing");
 }
@@ -233,7 +232,7 @@ fn row_11_a_queue_that_cannot_be_asked_proves_nothing() {
     let cluster = Cluster::new();
     let attempt = cluster.study.attempt(1);
     let commands = cluster.commands().with_limits(Duration::from_secs(60), Duration::from_secs(5));
-    let mut runner = Slurm::new(config::Slurm::default(), cluster.batch(commands));
+    let mut runner = Slurm::new(SlurmSettings::default(), cluster.batch(commands));
     let job = accepted(&mut runner, &attempt);
     let message = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)";
     cluster.faults(
@@ -335,7 +334,7 @@ fn row_15_a_record_of_another_job_with_the_same_id_is_rejected() {
 fn row_16_a_job_that_slurm_restarts_stays_queued() {
     let cluster = Cluster::new();
     let attempt = cluster.study.attempt(1);
-    let config = config::Slurm { requeue: true, ..config::Slurm::default() };
+    let config = SlurmSettings { requeue: true, ..SlurmSettings::default() };
     let mut runner = Slurm::new(config, cluster.batch(cluster.commands()));
     let job = accepted(&mut runner, &attempt);
     assert!(cluster.calls()[0].contains(&"--requeue".to_owned()));
@@ -457,7 +456,7 @@ fn row_42_a_controller_that_is_down_was_sent_nothing() {
 fn without_slurm_the_message_names_the_program() {
     let cluster = Cluster::new();
     let commands = cluster.commands().in_folder(cluster.study.folder());
-    let mut runner = Slurm::new(config::Slurm::default(), cluster.batch(commands));
+    let mut runner = Slurm::new(SlurmSettings::default(), cluster.batch(commands));
     let outcome = submit(&mut runner, &cluster.study.attempt(1));
     let expected = "cannot start sbatch: it is not on PATH";
     assert_eq!(outcome, Submission::Unavailable(expected.into()));

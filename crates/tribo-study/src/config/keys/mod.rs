@@ -12,7 +12,7 @@ pub(super) use strategy::STRATEGY;
 pub(super) use top::{OUTPUT, PARAMETER, ROOT};
 
 /// A table of the file.
-pub(super) struct Section {
+pub(crate) struct Section {
     /// Its name as in the header, `run.slurm`; empty for the file itself.
     pub(super) path: &'static str,
     /// What it is for.
@@ -24,7 +24,8 @@ pub(super) struct Section {
 }
 
 /// A key of a section.
-pub(super) struct Key {
+#[derive(Clone, Copy)]
+pub(crate) struct Key {
     pub(super) name: &'static str,
     pub(super) kind: Type,
     pub(super) default: Default,
@@ -40,7 +41,7 @@ pub(super) struct Key {
 
 /// What a missing key stands for.
 #[derive(Clone, Copy)]
-pub(super) enum Default {
+pub(crate) enum Default {
     /// Nothing.
     None,
     /// This value, as written in the file.
@@ -52,7 +53,8 @@ pub(super) enum Default {
 }
 
 /// What a value can be.
-pub(super) enum Type {
+#[derive(Clone, Copy)]
+pub(crate) enum Type {
     /// A whole number, both ends included.
     Integer { low: i64, high: i64 },
     /// A finite number.
@@ -85,7 +87,7 @@ pub(super) enum Type {
 
 /// A range of numbers; infinite ends are none.
 #[derive(Clone, Copy)]
-pub(super) struct Range {
+pub(crate) struct Range {
     pub(super) low: f64,
     pub(super) high: f64,
     /// Whether the ends themselves are outside.
@@ -120,17 +122,17 @@ impl Range {
 }
 
 /// An optional key without a default.
-const fn key(name: &'static str, kind: Type, example: &'static str, doc: &'static str) -> Key {
+pub(crate) const fn key(name: &'static str, kind: Type, example: &'static str, doc: &'static str) -> Key {
     Key { name, kind, default: Default::None, example, required: false, when: &[], doc }
 }
 
 /// An optional section.
-const fn section(name: &'static str, kind: Type, doc: &'static str) -> Key {
+pub(crate) const fn section(name: &'static str, kind: Type, doc: &'static str) -> Key {
     key(name, kind, "", doc)
 }
 
 /// A section with keys of its own, none of which it must have beyond the required ones.
-const fn table(path: &'static str, doc: &'static str, keys: &'static [Key]) -> Section {
+pub(crate) const fn table(path: &'static str, doc: &'static str, keys: &'static [Key]) -> Section {
     Section { path, doc, keys, least: 0 }
 }
 
@@ -140,12 +142,12 @@ impl Key {
         self
     }
 
-    const fn or(mut self, toml: &'static str) -> Key {
+    pub(crate) const fn or(mut self, toml: &'static str) -> Key {
         self.default = Default::Toml(toml);
         self
     }
 
-    const fn or_prose(mut self, words: &'static str) -> Key {
+    pub(crate) const fn or_prose(mut self, words: &'static str) -> Key {
         self.default = Default::Prose(words);
         self
     }

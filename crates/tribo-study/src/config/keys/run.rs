@@ -1,96 +1,126 @@
 //! The keys of `[run]` and the sections inside it.
 
 use super::result::RESULT;
-use super::{Section, Type, key, section, table};
+use super::{Key, Section, Type, key, section, table};
+use crate::scheduler;
 
-const TEXTS: Type = Type::List { of: &Type::Word, least: 0, most: usize::MAX };
 const LINES: Type = Type::List { of: &Type::Text, least: 0, most: usize::MAX };
 /// Attempts after the first: a job name has room for 35 attempts.
 const RETRY: Type = Type::Integer { low: 0, high: 34 };
 const EXIT_CODE: Type = Type::Integer { low: 1, high: 255 };
-const POLL: &str = "Time between two looks at the queue, at least.";
-const SETUP: &str = "Shell lines before the job, such as `module load`.";
 
 pub(super) static RUN: Section = table(
     "run",
     "How a point is evaluated, and where. A section for another runner than `on` names is \
              checked and left alone, so that one file can switch.",
-    &[
-        key(
-            "on",
-            Type::Choice(&["local", "slurm", "pbs", "simulated"]),
-            "\"local\"",
-            "Where evaluations run: this machine, a queue, or a built-in test problem on a \
-             virtual clock.",
-        )
-        .or("\"local\""),
-        key("workers", Type::Integer { low: 1, high: 100_000 }, "20", "Evaluations under way at once.")
-            .or("1"),
-        key(
-            "command",
-            Type::Either(&[Type::List { of: &Type::Word, least: 1, most: usize::MAX }, Type::Text]),
-            "[\"python3\", \"simulate.py\", \"{params}\", \"{result}\"]",
-            "Program and arguments, or one line for `sh -c`; `{params}`, `{result}`, `{dir}`, \
-             `{trial}` and `{attempt}` are filled in. Needed unless `on = \"simulated\"`.",
-        ),
-        key("timeout", Type::Duration, "\"30m\"", "Longest time one evaluation may take.")
-            .or_prose("no limit"),
-        key(
-            "retries",
-            Type::Either(&[RETRY, Type::Table(&RETRIES)]),
-            "2",
-            "How often an evaluation is tried again: after it asked for it (a number), or by what \
-             went wrong (a section).",
-        )
-        .or_prose("see `[run.retries]`"),
-        key(
-            "params",
-            Type::Choice(&["json", "dakota", "aprepro"]),
-            "\"json\"",
-            "How the command gets its parameters: `params.json`, or one of Dakota's formats.",
-        )
-        .or("\"json\""),
-        key(
-            "result",
-            Type::Either(&[Type::Choice(&["json", "dakota", "stdout"]), Type::Table(&RESULT)]),
-            "\"stdout\"",
-            "Where the answer is: `result.json`, Dakota's `results.out`, the last number on \
-             standard output, or a section.",
-        )
-        .or_prose("`\"dakota\"` if `params` is `\"dakota\"` or `\"aprepro\"`, else `\"json\"`"),
-        section("deck", Type::Tables(&DECK, 0), "Input decks to fill in, one section each."),
-        key(
-            "copy",
-            LINES,
-            "[\"mesh.dat\"]",
-            "Files and folders of the study folder to copy into the working directory.",
-        )
-        .or("[]"),
-        key("link", LINES, "[\"tables\"]", "Files and folders of the study folder to link there.").or("[]"),
-        key("env", Type::Names, "{ OMP_NUM_THREADS = \"4\" }", "Additions to the environment.").or("{}"),
-        key(
-            "keep",
-            Type::Choice(&["all", "failed", "none"]),
-            "\"failed\"",
-            "Which working directories stay: all, those of evaluations without a value, or none.",
-        )
-        .or("\"all\""),
-        key(
-            "capture",
-            Type::Size,
-            "\"1MB\"",
-            "How much of standard output, and of standard error, is kept from the start; a \
-             sixteenth of it from the end.",
-        )
-        .or("\"16MB\""),
-        key("retry_exit_code", EXIT_CODE, "75", "The exit code that means: try again later.").or("75"),
-        key("infeasible_exit_code", EXIT_CODE, "65", "The exit code that means: this point is not allowed.")
-            .or("65"),
-        section("slurm", Type::Table(&SLURM), "What SLURM is asked for."),
-        section("pbs", Type::Table(&PBS), "What PBS is asked for."),
-        section("simulated", Type::Table(&SIMULATED), "The test problem of `on = \"simulated\"`."),
-    ],
+    &KEYS,
 );
+
+const N_SCHEDULERS: usize = scheduler::ALL.len();
+
+/// Where evaluations run.
+static PLACES: [&str; N_SCHEDULERS + 2] = {
+    let mut places = ["local"; N_SCHEDULERS + 2];
+    let mut n = 0;
+    while n < N_SCHEDULERS {
+        places[n + 1] = scheduler::ALL[n].name;
+        n += 1;
+    }
+    places[N_SCHEDULERS + 1] = "simulated";
+    places
+};
+
+/// The keys of `[run]`: its own, a section for each scheduler, and that of the test problems.
+static KEYS: [Key; OWN.len() + N_SCHEDULERS + 1] = {
+    let simulated =
+        section("simulated", Type::Table(&SIMULATED), "The test problem of `on = \"simulated\"`.");
+    let mut keys = [simulated; OWN.len() + N_SCHEDULERS + 1];
+    let mut n = 0;
+    while n < OWN.len() {
+        keys[n] = OWN[n];
+        n += 1;
+    }
+    while n < OWN.len() + N_SCHEDULERS {
+        let scheduler = &scheduler::ALL[n - OWN.len()];
+        keys[n] = section(scheduler.name, Type::Table(scheduler.section), scheduler.doc);
+        n += 1;
+    }
+    keys
+};
+
+static RETRIES_TYPES: [Type; 2] = [RETRY, Type::Table(&RETRIES)];
+static RESULT_TYPES: [Type; 2] = [Type::Choice(&["json", "dakota", "stdout"]), Type::Table(&RESULT)];
+
+const OWN: &[Key] = &[
+    key(
+        "on",
+        Type::Choice(&PLACES),
+        "\"local\"",
+        "Where evaluations run: this machine, a queue, or a built-in test problem on a \
+         virtual clock.",
+    )
+    .or("\"local\""),
+    key("workers", Type::Integer { low: 1, high: 100_000 }, "20", "Evaluations under way at once.").or("1"),
+    key(
+        "command",
+        Type::Either(&[Type::List { of: &Type::Word, least: 1, most: usize::MAX }, Type::Text]),
+        "[\"python3\", \"simulate.py\", \"{params}\", \"{result}\"]",
+        "Program and arguments, or one line for `sh -c`; `{params}`, `{result}`, `{dir}`, \
+         `{trial}` and `{attempt}` are filled in. Needed unless `on = \"simulated\"`.",
+    ),
+    key("timeout", Type::Duration, "\"30m\"", "Longest time one evaluation may take.").or_prose("no limit"),
+    key(
+        "retries",
+        Type::Either(&RETRIES_TYPES),
+        "2",
+        "How often an evaluation is tried again: after it asked for it (a number), or by what \
+         went wrong (a section).",
+    )
+    .or_prose("see `[run.retries]`"),
+    key(
+        "params",
+        Type::Choice(&["json", "dakota", "aprepro"]),
+        "\"json\"",
+        "How the command gets its parameters: `params.json`, or one of Dakota's formats.",
+    )
+    .or("\"json\""),
+    key(
+        "result",
+        Type::Either(&RESULT_TYPES),
+        "\"stdout\"",
+        "Where the answer is: `result.json`, Dakota's `results.out`, the last number on \
+         standard output, or a section.",
+    )
+    .or_prose("`\"dakota\"` if `params` is `\"dakota\"` or `\"aprepro\"`, else `\"json\"`"),
+    section("deck", Type::Tables(&DECK, 0), "Input decks to fill in, one section each."),
+    key(
+        "copy",
+        LINES,
+        "[\"mesh.dat\"]",
+        "Files and folders of the study folder to copy into the working directory.",
+    )
+    .or("[]"),
+    key("link", LINES, "[\"tables\"]", "Files and folders of the study folder to link there.").or("[]"),
+    key("env", Type::Names, "{ OMP_NUM_THREADS = \"4\" }", "Additions to the environment.").or("{}"),
+    key(
+        "keep",
+        Type::Choice(&["all", "failed", "none"]),
+        "\"failed\"",
+        "Which working directories stay: all, those of evaluations without a value, or none.",
+    )
+    .or("\"all\""),
+    key(
+        "capture",
+        Type::Size,
+        "\"1MB\"",
+        "How much of standard output, and of standard error, is kept from the start; a \
+         sixteenth of it from the end.",
+    )
+    .or("\"16MB\""),
+    key("retry_exit_code", EXIT_CODE, "75", "The exit code that means: try again later.").or("75"),
+    key("infeasible_exit_code", EXIT_CODE, "65", "The exit code that means: this point is not allowed.")
+        .or("65"),
+];
 
 static RETRIES: Section = table(
     "run.retries",
@@ -120,44 +150,6 @@ static DECK: Section = table(
             .or_prose("the template's name"),
         key("open", Type::Text, "\"<<\"", "What opens a field.").or("\"{{\""),
         key("close", Type::Text, "\">>\"", "What closes a field.").or("\"}}\""),
-    ],
-);
-
-static SLURM: Section = table(
-    "run.slurm",
-    "What SLURM is asked for. What is not given is left to the cluster.",
-    &[
-        key("partition", Type::Text, "\"batch\"", "`--partition`."),
-        key("account", Type::Text, "\"wing\"", "`--account`."),
-        key("qos", Type::Text, "\"normal\"", "`--qos`."),
-        key("time", Type::Duration, "\"1h\"", "`--time`.").or_prose("`timeout` and three minutes"),
-        key("cpus", Type::Integer { low: 1, high: 1_000_000 }, "4", "`--cpus-per-task`."),
-        key("memory", Type::Text, "\"4G\"", "`--mem`, as SLURM writes it."),
-        key("options", TEXTS, "[\"--exclusive\"]", "Further options, given to `sbatch` as they are.")
-            .or("[]"),
-        key("setup", TEXTS, "[\"module load gcc\"]", SETUP).or("[]"),
-        key(
-            "requeue",
-            Type::Flag,
-            "true",
-            "Whether SLURM itself restarts preempted jobs; else tribo makes a new attempt.",
-        )
-        .or("false"),
-        key("poll", Type::Duration, "\"30s\"", POLL).or("\"60s\""),
-    ],
-);
-
-static PBS: Section = table(
-    "run.pbs",
-    "What PBS Pro or OpenPBS is asked for. What is not given is left to the cluster.",
-    &[
-        key("queue", Type::Text, "\"workq\"", "`-q`."),
-        key("account", Type::Text, "\"wing\"", "`-A`."),
-        key("select", Type::Text, "\"1:ncpus=4:mem=8gb\"", "`-l select`."),
-        key("time", Type::Duration, "\"1h\"", "`-l walltime`.").or_prose("`timeout` and three minutes"),
-        key("options", TEXTS, "[\"-p\", \"10\"]", "Further options, given to `qsub` as they are.").or("[]"),
-        key("setup", TEXTS, "[\"module load gcc\"]", SETUP).or("[]"),
-        key("poll", Type::Duration, "\"30s\"", POLL).or("\"60s\""),
     ],
 );
 

@@ -3,8 +3,9 @@
 use super::{result, section_of};
 use crate::config::place::Complaint;
 use crate::config::view::View;
-use crate::config::{Command, Deck, Evaluation, Keep, On, ParamsFormat, Pbs, Retries, Run, Simulated, Slurm};
+use crate::config::{Command, Deck, Evaluation, Keep, On, ParamsFormat, Retries, Run, Simulated};
 use crate::outputs::{Goal, Output};
+use crate::scheduler;
 use crate::tag::Tag;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,13 +20,14 @@ pub(super) fn read(file: &View<'_>, space: &Space, outputs: &[Output]) -> Read<O
         return Ok(None);
     }
     let view = inside(file, "run");
-    // All of them, so that the section of another runner is checked too.
-    let (slurm, pbs, simulated) = (slurm(&view), pbs(&view), simulated(&view, outputs)?);
-    let on = match view.text("on").as_deref() {
-        Some("slurm") => On::Slurm(slurm),
-        Some("pbs") => On::Pbs(pbs),
-        Some("simulated") => On::Simulated(fits(&view, simulated, space)?),
-        _ => On::Local,
+    // Also if it is not the runner, so that its section is checked.
+    let simulated = simulated(&view, outputs)?;
+    let on = view.text("on");
+    let batch = scheduler::ALL.iter().find(|scheduler| on.as_deref() == Some(scheduler.name));
+    let on = match (batch, on.as_deref()) {
+        (Some(scheduler), _) => On::Batch((scheduler.read)(&inside(&view, scheduler.name))),
+        (None, Some("simulated")) => On::Simulated(fits(&view, simulated, space)?),
+        (None, _) => On::Local,
     };
     let keep = match view.text("keep").as_deref() {
         Some("failed") => Keep::Failed,
@@ -39,35 +41,6 @@ pub(super) fn read(file: &View<'_>, space: &Space, outputs: &[Output]) -> Read<O
 
 fn inside<'a>(view: &View<'a>, name: &str) -> View<'a> {
     view.inside(name, section_of(view.section(), name))
-}
-
-fn slurm(run: &View<'_>) -> Slurm {
-    let view = inside(run, "slurm");
-    Slurm {
-        partition: view.text("partition"),
-        account: view.text("account"),
-        qos: view.text("qos"),
-        time: view.duration("time"),
-        cpus: view.integer("cpus"),
-        memory: view.text("memory"),
-        options: view.texts("options").unwrap_or_default(),
-        setup: view.texts("setup").unwrap_or_default(),
-        requeue: view.flag("requeue"),
-        poll: view.duration("poll").unwrap_or_default(),
-    }
-}
-
-fn pbs(run: &View<'_>) -> Pbs {
-    let view = inside(run, "pbs");
-    Pbs {
-        queue: view.text("queue"),
-        account: view.text("account"),
-        select: view.text("select"),
-        time: view.duration("time"),
-        options: view.texts("options").unwrap_or_default(),
-        setup: view.texts("setup").unwrap_or_default(),
-        poll: view.duration("poll").unwrap_or_default(),
-    }
 }
 
 /// The test problem; None if the section is not there.

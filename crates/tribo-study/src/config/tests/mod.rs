@@ -7,6 +7,8 @@ mod mutations;
 mod schema_validator;
 
 use super::*;
+use crate::scheduler::pbs::PbsSettings;
+use crate::scheduler::slurm::SlurmSettings;
 use std::path::Path;
 use tribo::acquisition::maximize::{CmaesSearch, Search};
 use tribo::embed;
@@ -92,7 +94,8 @@ fn the_complete_file_has_its_values() {
     let run = config.run.unwrap();
     assert_eq!((run.workers, run.keep), (16, Keep::Failed));
     assert_eq!(run.retries, Retries { transient: 4, infrastructure: 5, failed: 0, timeout: 1, memory: 0 });
-    let On::Slurm(slurm) = run.on else { panic!("{:?}", run.on) };
+    let On::Batch(settings) = &run.on else { panic!("{:?}", run.on) };
+    let slurm: &SlurmSettings = settings.of().unwrap();
     assert_eq!(slurm.partition.as_deref(), Some("batch"));
     assert_eq!((slurm.time, slurm.poll), (Some(Duration::from_secs(3600)), Duration::from_secs(30)));
     assert_eq!((slurm.cpus, slurm.requeue, slurm.setup.len()), (Some(4), true, 2));
@@ -113,11 +116,13 @@ fn the_complete_file_has_its_values() {
 #[test]
 fn one_file_can_switch_between_runners() {
     let pbs = good(&COMPLETE.replace("on = \"slurm\"", "on = \"pbs\"")).run.unwrap().on;
-    let On::Pbs(pbs) = pbs else { panic!("{pbs:?}") };
+    let On::Batch(settings) = &pbs else { panic!("{pbs:?}") };
+    let pbs: &PbsSettings = settings.of().unwrap();
     assert_eq!((pbs.queue.as_deref(), pbs.poll), (Some("workq"), Duration::from_secs(45)));
     assert_eq!(pbs.options, ["-p", "10"]);
-    let On::Slurm(slurm) = run_of("command = \"./f\"\non = \"slurm\"").on else { panic!() };
-    assert_eq!(slurm, Slurm { poll: Duration::from_secs(60), ..Slurm::default() });
+    let On::Batch(settings) = run_of("command = \"./f\"\non = \"slurm\"").on else { panic!() };
+    let slurm = SlurmSettings { poll: Duration::from_secs(60), ..SlurmSettings::default() };
+    assert_eq!(settings.of(), Some(&slurm));
     let run = run_of("on = \"simulated\"\n[run.simulated]\nproblem = \"levy\"\nduration = \"1h\"");
     let hour = Duration::from_secs(3600);
     assert_eq!(

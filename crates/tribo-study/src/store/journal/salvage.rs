@@ -7,7 +7,7 @@ use super::scan::{Found, Scanner};
 use super::{begin_or_apply, decode, encode};
 use crate::store::files::{self, Durable};
 use crate::store::ledger::Ledger;
-use crate::store::record::Entry;
+use crate::store::record::{Entry, Record};
 use crate::{Error, Result};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -27,6 +27,8 @@ pub(crate) struct Damage {
 pub(crate) struct Salvage {
     /// The state before the damage; None if the first record is hit.
     pub(crate) ledger: Option<Ledger>,
+    /// Version of the program that wrote last before it.
+    pub(crate) tribo: String,
     /// Bytes before the damage.
     pub(crate) whole: u64,
     /// Bytes of the file.
@@ -44,7 +46,8 @@ pub(crate) fn salvage(path: &Path) -> Result<Salvage> {
     let read_error = |source| Error::io("cannot read", path)(source);
     let mut scanner = Scanner::new(file, 0, length);
     let mut format = None;
-    let mut salvage = Salvage { ledger: None, whole: 0, length, damage: None, rest: vec![] };
+    let mut salvage =
+        Salvage { ledger: None, tribo: String::new(), whole: 0, length, damage: None, rest: vec![] };
     loop {
         let offset = scanner.offset();
         let found = match scanner.next().map_err(read_error)? {
@@ -81,7 +84,12 @@ impl Salvage {
             return;
         }
         match begin_or_apply(&mut self.ledger, &entry) {
-            Ok(()) => self.whole = to,
+            Ok(()) => {
+                self.whole = to;
+                if let Record::Created { tribo, .. } | Record::Opened { tribo, .. } = entry.record {
+                    self.tribo = tribo;
+                }
+            }
             Err(what) => {
                 self.damaged(from, what);
                 self.rest.push(entry);

@@ -71,7 +71,7 @@ fn of_status(status: i32, claimed: bool) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::pbs::status::jobs;
+    use crate::scheduler::pbs::status::jobs;
 
     fn seen(attributes: &str, claimed: bool) -> State {
         let text: String = attributes.split("; ").map(|attribute| format!("    {attribute}\n")).collect();

@@ -9,24 +9,37 @@
 //!
 //! Not here: Torque, whose options differ, and moving jobs away from hosts that failed, for which PBS has no option.
 
+mod environment;
 mod outcome;
 #[cfg(test)]
 mod recorded;
+mod settings;
 mod states;
 mod status;
 mod submit;
 
-use super::array::submit_in_groups;
-use super::batch::Batch;
-use super::command::Output;
-use super::join::{self, Listed, join};
-use super::{Attempt, JobRef, Left, Patience, Runner, Sighting, Submission, Unreachable};
+use super::Scheduler;
 use crate::Error;
-use crate::config;
+use crate::runner::array::submit_in_groups;
+use crate::runner::batch::Batch;
+use crate::runner::command::Output;
+use crate::runner::join::{self, Listed, join};
+use crate::runner::{Attempt, JobRef, Left, Patience, Runner, Sighting, Submission, Unreachable};
 use crate::tag::AttemptId;
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use settings::PbsSettings;
+
 const NAME: &str = "pbs";
+
+pub(super) const SCHEDULER: Scheduler = Scheduler {
+    name: NAME,
+    doc: "What PBS is asked for.",
+    section: &settings::SECTION,
+    read: settings::read,
+    environment: environment::ENVIRONMENT,
+};
+
 /// Ids in one command: command lines have an end, and so has the patience of a server.
 const ID_BATCH: usize = 200;
 /// Arrays to begin with. A server's limit is not told to users, but a larger array is refused and then halved.
@@ -35,7 +48,7 @@ const LARGEST_ARRAY: usize = 1000;
 /// Runs attempts as PBS jobs.
 #[derive(Debug)]
 pub struct Pbs {
-    config: config::Pbs,
+    config: PbsSettings,
     batch: Batch,
     /// Whether the server remembers ended jobs, as far as is known.
     history: bool,
@@ -43,7 +56,7 @@ pub struct Pbs {
 
 impl Pbs {
     /// A runner with the settings of the study file.
-    pub fn new(config: config::Pbs, batch: Batch) -> Pbs {
+    pub fn new(config: PbsSettings, batch: Batch) -> Pbs {
         Pbs { config, batch, history: true }
     }
 
@@ -145,7 +158,7 @@ impl Runner for Pbs {
     }
 
     fn cancel(&mut self, jobs: &[JobRef]) -> Result<(), Unreachable> {
-        super::leave_word(jobs);
+        crate::runner::leave_word(jobs);
         let mut ids: Vec<String> = jobs.iter().filter_map(|job| job.job.clone()).collect();
         let unknown: Vec<JobRef> = jobs.iter().filter(|job| job.job.is_none()).cloned().collect();
         if !unknown.is_empty() {

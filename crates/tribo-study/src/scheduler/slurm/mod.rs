@@ -10,23 +10,36 @@
 //! KILL after KillWait.
 
 mod accounting;
+mod environment;
 mod outcome;
 mod queue;
 #[cfg(test)]
 mod recorded;
+mod settings;
 mod states;
 mod submit;
 
-use super::array::submit_in_groups;
-use super::batch::Batch;
-use super::join::{self, join};
-use super::{Attempt, JobRef, Left, Patience, Runner, Sighting, Submission, Unreachable};
+use super::Scheduler;
 use crate::Error;
-use crate::config;
+use crate::runner::array::submit_in_groups;
+use crate::runner::batch::Batch;
+use crate::runner::join::{self, join};
+use crate::runner::{Attempt, JobRef, Left, Patience, Runner, Sighting, Submission, Unreachable};
 use accounting::PostMortem;
 use std::collections::BTreeMap;
 
+pub use settings::SlurmSettings;
+
 const NAME: &str = "slurm";
+
+pub(super) const SCHEDULER: Scheduler = Scheduler {
+    name: NAME,
+    doc: "What SLURM is asked for.",
+    section: &settings::SECTION,
+    read: settings::read,
+    environment: environment::ENVIRONMENT,
+};
+
 /// `scancel` takes many ids; command lines have an end.
 const CANCEL_BATCH: usize = 100;
 /// MaxArraySize where SLURM's configuration cannot be read: its default.
@@ -35,7 +48,7 @@ const DEFAULT_ARRAY: usize = 1001;
 /// Runs attempts as SLURM jobs.
 #[derive(Debug)]
 pub struct Slurm {
-    config: config::Slurm,
+    config: SlurmSettings,
     batch: Batch,
     /// MaxArraySize, once asked.
     largest_array: Option<usize>,
@@ -44,7 +57,7 @@ pub struct Slurm {
 
 impl Slurm {
     /// A runner with the settings of the study file.
-    pub fn new(config: config::Slurm, batch: Batch) -> Slurm {
+    pub fn new(config: SlurmSettings, batch: Batch) -> Slurm {
         Slurm { config, batch, largest_array: None, post_mortem: PostMortem::default() }
     }
 
@@ -93,7 +106,8 @@ impl Runner for Slurm {
     }
 
     fn submit(&mut self, attempts: &[Attempt]) -> Vec<Submission> {
-        let largest = if attempts.len() < super::array::SMALLEST_ARRAY { 1 } else { self.largest_array() };
+        let largest =
+            if attempts.len() < crate::runner::array::SMALLEST_ARRAY { 1 } else { self.largest_array() };
         submit_in_groups(attempts, largest, |id, k| format!("{id}_{k}"), |group| self.submit_group(group))
     }
 
@@ -114,7 +128,7 @@ impl Runner for Slurm {
     }
 
     fn cancel(&mut self, jobs: &[JobRef]) -> Result<(), Unreachable> {
-        super::leave_word(jobs);
+        crate::runner::leave_word(jobs);
         let mut ids: Vec<String> = jobs.iter().filter_map(|job| job.job.clone()).collect();
         let unknown: Vec<JobRef> = jobs.iter().filter(|job| job.job.is_none()).cloned().collect();
         if !unknown.is_empty() {

@@ -4,7 +4,7 @@
 //! environment, without what a job around the driver left in it. SLURM restarts nothing by itself unless asked: a new
 //! attempt is the driver's decision.
 
-use crate::config::Slurm;
+use super::SlurmSettings;
 use crate::runner::batch::{Prepared, option};
 use crate::runner::local::LOG_FILE;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use std::time::Duration;
 const WARNING: u64 = 120;
 
 /// The arguments for one submission.
-pub(super) fn arguments(config: &Slurm, wall: Option<Duration>, job: &Prepared) -> Vec<OsString> {
+pub(super) fn arguments(config: &SlurmSettings, wall: Option<Duration>, job: &Prepared) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec![
         "--parsable".into(),
         format!("--job-name={}", job.tag).into(),
@@ -43,7 +43,7 @@ pub(super) fn arguments(config: &Slurm, wall: Option<Duration>, job: &Prepared) 
 }
 
 /// The arguments for asking whether such a job would be accepted.
-pub(super) fn test_arguments(config: &Slurm, wall: Option<Duration>) -> Vec<OsString> {
+pub(super) fn test_arguments(config: &SlurmSettings, wall: Option<Duration>) -> Vec<OsString> {
     let mut arguments = vec!["--test-only".into()];
     arguments.extend(resources(config, wall));
     arguments.push("--wrap=true".into());
@@ -51,7 +51,7 @@ pub(super) fn test_arguments(config: &Slurm, wall: Option<Duration>) -> Vec<OsSt
 }
 
 /// What the study file asks for; its own options last, so that they win.
-fn resources(config: &Slurm, wall: Option<Duration>) -> Vec<OsString> {
+fn resources(config: &SlurmSettings, wall: Option<Duration>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = Vec::new();
     arguments.push(if config.requeue { "--requeue" } else { "--no-requeue" }.into());
     arguments.push("--export=ALL".into());
@@ -117,12 +117,12 @@ mod tests {
 
     #[test]
     fn one_job() {
-        let config = Slurm {
+        let config = SlurmSettings {
             partition: Some("batch".into()),
             cpus: Some(4),
             memory: Some("4G".into()),
             options: vec!["--gres=gpu:1".into()],
-            ..Slurm::default()
+            ..SlurmSettings::default()
         };
         let arguments = arguments(&config, Some(Duration::from_secs(3601)), &prepared(None));
         let expected = [
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn an_array_with_its_own_logs() {
-        let config = Slurm { requeue: true, ..Slurm::default() };
+        let config = SlurmSettings { requeue: true, ..SlurmSettings::default() };
         let arguments = arguments(&config, None, &prepared(Some(20)));
         let arguments = text(&arguments);
         for expected in ["--array=0-19", "--output=/s/100%%/a1/s000001e0000ca1.%a.log", "--requeue"] {

@@ -3,14 +3,14 @@
 //! The job name is the tag; jobs get it in TRIBO_TAG too. The driver's environment is not given on (`-V` has broken
 //! servers' listings), so what the command needs is set up in the script or in the study file.
 
-use crate::config::Pbs;
+use super::PbsSettings;
 use crate::runner::batch::{Prepared, option};
 use crate::runner::local::LOG_FILE;
 use std::ffi::OsString;
 use std::time::Duration;
 
 /// The arguments for one submission.
-pub(super) fn arguments(config: &Pbs, wall: Option<Duration>, job: &Prepared) -> Vec<OsString> {
+pub(super) fn arguments(config: &PbsSettings, wall: Option<Duration>, job: &Prepared) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["-N".into(), job.tag.as_str().into()];
     let given = [("-q", &config.queue), ("-A", &config.account)];
     for (name, value) in given {
@@ -54,7 +54,7 @@ mod tests {
     use crate::tag::{StudyId, Tag};
     use std::collections::BTreeSet;
 
-    fn text(config: &Pbs, wall: Option<Duration>, elements: Option<usize>) -> String {
+    fn text(config: &PbsSettings, wall: Option<Duration>, elements: Option<usize>) -> String {
         let job = Prepared {
             tag: Tag::array(&StudyId::from_bits(1), 3),
             script: "/s/job.sh".into(),
@@ -68,11 +68,11 @@ mod tests {
 
     #[test]
     fn one_job() {
-        let config = Pbs {
+        let config = PbsSettings {
             queue: Some("workq".into()),
             select: Some("1:ncpus=4:mem=8gb".into()),
             options: vec!["-P".into(), "p1".into()],
-            ..Pbs::default()
+            ..PbsSettings::default()
         };
         let expected = "-N s000001y0000003 -q workq -l select=1:ncpus=4:mem=8gb -l walltime=100:00:05 -r n -j oe \
                         -o /s/job.log -W umask=022 -v TRIBO_TAG=s000001y0000003 -P p1 /s/job.sh";
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn an_array_can_be_rerun_and_has_its_own_logs() {
-        let text = text(&Pbs::default(), None, Some(4));
+        let text = text(&PbsSettings::default(), None, Some(4));
         for expected in [" -r y ", " -J 0-3 ", "-o /s/s000001y0000003.^array_index^.log "] {
             assert!(text.contains(expected), "{expected} is not in {text}");
         }

@@ -1,0 +1,69 @@
+//! What the study file says of PBS: its keys, and the settings they become.
+
+use super::Pbs;
+use crate::config::{Section, Type, View, key, table};
+use crate::runner::Runner;
+use crate::runner::batch::Batch;
+use crate::scheduler::{POLL, SETUP, Settings, TEXTS};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) static SECTION: Section = table(
+    "run.pbs",
+    "What PBS Pro or OpenPBS is asked for. What is not given is left to the cluster.",
+    &[
+        key("queue", Type::Text, "\"workq\"", "`-q`."),
+        key("account", Type::Text, "\"wing\"", "`-A`."),
+        key("select", Type::Text, "\"1:ncpus=4:mem=8gb\"", "`-l select`."),
+        key("time", Type::Duration, "\"1h\"", "`-l walltime`.").or_prose("`timeout` and three minutes"),
+        key("options", TEXTS, "[\"-p\", \"10\"]", "Further options, given to `qsub` as they are.").or("[]"),
+        key("setup", TEXTS, "[\"module load gcc\"]", SETUP).or("[]"),
+        key("poll", Type::Duration, "\"30s\"", POLL).or("\"60s\""),
+    ],
+);
+
+/// What PBS is asked for. None leaves it to the cluster's default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PbsSettings {
+    /// `-q`.
+    pub queue: Option<String>,
+    /// `-A`.
+    pub account: Option<String>,
+    /// `-l select=...`, e.g. `1:ncpus=4:mem=8gb`.
+    pub select: Option<String>,
+    /// `-l walltime`; by default the timeout and three minutes.
+    pub time: Option<Duration>,
+    /// Further options, given to `qsub` as they are.
+    pub options: Vec<String>,
+    /// Shell lines before the job, such as `module load`.
+    pub setup: Vec<String>,
+    /// Seconds between two looks at the queue at least.
+    pub poll: Duration,
+}
+
+/// Reads the section.
+pub(super) fn read(view: &View<'_>) -> Arc<dyn Settings> {
+    Arc::new(PbsSettings {
+        queue: view.text("queue"),
+        account: view.text("account"),
+        select: view.text("select"),
+        time: view.duration("time"),
+        options: view.texts("options").unwrap_or_default(),
+        setup: view.texts("setup").unwrap_or_default(),
+        poll: view.duration("poll").unwrap_or_default(),
+    })
+}
+
+impl Settings for PbsSettings {
+    fn name(&self) -> &'static str {
+        super::NAME
+    }
+
+    fn time(&self) -> Option<Duration> {
+        self.time
+    }
+
+    fn runner(&self, batch: Batch) -> Box<dyn Runner> {
+        Box::new(Pbs::new(self.clone(), batch))
+    }
+}

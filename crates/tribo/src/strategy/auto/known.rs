@@ -8,16 +8,11 @@
 //! evaluation, the incumbent with that input moved: what does not answer is dropped. A rest check follows, and what was
 //! missed is screened for. Where too many inputs mattered, the dense fallback begins at once.
 
-use super::{Auto, Fact, Phase, Task};
+use super::{Auto, Fact, Phase, Task, tuning};
 use crate::error::Result;
 use crate::strategy::engine::Hint;
 use crate::strategy::study::insight::{ActiveInput, Evidence};
 use crate::trial::{Recipe, Trial, TrialId};
-
-/// Results with which the start needs no points of its own.
-const ENOUGH: usize = 10;
-/// How far a named input is moved to check that it matters.
-const CHECK_STEP: f64 = 0.25;
 
 impl Auto {
     /// Takes note of a trial that someone else chose.
@@ -40,12 +35,12 @@ impl Auto {
     fn begin_from_known(&mut self, next: TrialId) {
         self.queue.clear();
         match self.best.map(|at| self.results[at]) {
-            Some(best) if self.n_known >= ENOUGH => {
+            Some(best) if self.n_known >= tuning::ENOUGH_KNOWN => {
                 self.centre = best.id;
                 self.queue_pair(best.value);
             }
             _ => {
-                self.centre = if self.n_known >= ENOUGH { self.centre } else { next };
+                self.centre = if self.n_known >= tuning::ENOUGH_KNOWN { self.centre } else { next };
                 self.queue_start();
             }
         }
@@ -88,7 +83,7 @@ impl Auto {
         for input in self.named_inputs() {
             let mut z = self.points.of(best.id, &[input]);
             match &mut z[..] {
-                [u] => *u += if *u < 0.5 { CHECK_STEP } else { -CHECK_STEP },
+                [u] => *u += if *u < 0.5 { tuning::CHECK_STEP } else { -tuning::CHECK_STEP },
                 // Another category wins.
                 one_of => one_of.rotate_right(1),
             }
@@ -103,7 +98,7 @@ impl Auto {
         let threshold = self.rest_threshold();
         if let Some(effect) = value.map(|value| value - before) {
             if effect.abs() > threshold {
-                let evidence = Some(Evidence { effect, step: CHECK_STEP, threshold });
+                let evidence = Some(Evidence { effect, step: tuning::CHECK_STEP, threshold });
                 if let Some(named) = self.named.iter_mut().find(|named| named.input == input) {
                     named.evidence = evidence;
                     let named = named.clone();

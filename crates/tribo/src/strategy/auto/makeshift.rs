@@ -5,15 +5,12 @@
 //! breaks leaves a search over the inputs named, or over all of them. Each is a trial or an event like any other, so a study
 //! is restored through it.
 
-use super::live::{Live, LiveSpace};
-use super::{Auto, Fact, Phase};
+use super::search_space::{Live, LiveSpace};
+use super::{Auto, Fact, Phase, tuning};
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
 use crate::strategy::engine::{Origin, Plan};
 use crate::trial::{Decision, Purpose, Recipe, Trial, TrialId};
-
-/// Standard deviation of a makeshift point around the incumbent, in every coordinate.
-const NEAR: f64 = 0.05;
 
 impl Auto {
     /// A point near the incumbent instead of the proposal that could not be made, and why; anywhere if there is none.
@@ -22,9 +19,10 @@ impl Auto {
         let incumbent = self.best.map(|at| self.results[at].id);
         let near = incumbent.and_then(|incumbent| self.live_coordinates(incumbent, true));
         let (recipe, z) = match (near, self.search_recipe()) {
-            (Some(u), Ok(recipe)) => {
-                (recipe, u.iter().map(|u| (u + NEAR * stream.normal()).clamp(0.0, 1.0)).collect())
-            }
+            (Some(u), Ok(recipe)) => (
+                recipe,
+                u.iter().map(|u| (u + tuning::MAKESHIFT_SD * stream.normal()).clamp(0.0, 1.0)).collect(),
+            ),
             _ => (Recipe::Uniform, vec![]),
         };
         let (results, fell_back) = (self.results.len(), Some(why));
@@ -50,13 +48,13 @@ impl Auto {
         }
     }
 
-    /// Uniform draws after which a space of few points can be taken for exhausted: a point that is left is missed by these
-    /// with a probability of e⁻⁸. None where inputs take every value.
+    /// Uniform draws after which a space of few points can be taken for exhausted: hardly a point that is left is missed by
+    /// these. None where inputs take every value.
     pub(super) fn enough_draws(&self) -> Option<u64> {
         let Some(Live { space: LiveSpace::Inputs(inputs), .. }) = &self.live else { return None };
         let n_values =
             |n: u64, &input: &usize| self.points.n_values(input).map(|values| n.saturating_mul(values));
-        inputs.iter().try_fold(8, n_values)
+        inputs.iter().try_fold(tuning::DRAWS_PER_POINT, n_values)
     }
 
     /// Whether a trial of an earlier process was asked in the place of one that the part with the turn would have asked.
@@ -105,7 +103,7 @@ impl Auto {
         self.queue.clear();
         (self.round, self.line, self.scatter, self.rest) = (None, None, None, None);
         (self.bins, self.dense, self.live, self.phase) = (false, None, None, Phase::Optimise);
-        self.whole = self.named.is_empty() && self.points.dim() <= super::dense::WRITTEN;
+        self.whole = self.named.is_empty() && self.points.dim() <= tuning::WRITTEN;
         if self.refresh_live().is_err() {
             (self.whole, self.live) = (false, None);
         }

@@ -9,47 +9,41 @@
 //! ```
 //!
 //! - `start`: the centre, two corners, a Latin hypercube in all inputs, and one probe that shows the noise.
-//! - `coded`: moves of groups of inputs with codes name the active ones, some five evaluations each, whatever D is;
-//!   `halving`: the same by significance, where steps have to be large; `scatter`: the same for a crowd of workers;
-//!   `rounds`: what follows from them.
+//! - `screening`: moves of groups of inputs name the active ones, some five evaluations each, whatever D is: `coded` with
+//!   small steps, `halving` by significance, where steps have to be large, `scattered` for a crowd of workers;
+//!   `verify`: all other inputs move at once, and nothing should happen.
 //! - `line`: all inputs answer alike, so they are moved together first.
-//! - `live`: a Gaussian process over the inputs named, for a start with what `slopes` screening has seen.
-//! - `base`: with much noise, the point that is screened from or that bins are searched around.
+//! - `search_space`: a Gaussian process over the inputs named, for a start with the slopes that screening has seen
+//!   (`slope_hints`).
+//! - `noise`: with much noise, the point that is screened from or that bins are searched around.
 //! - `known`: results from before this search, and what an earlier one had found.
-//! - `rest`: all other inputs move at once, and nothing should happen.
 //! - `dense`: too many inputs matter to name them, so `bins` of them, all of them and `evolution` take turns.
 //! - `makeshift`: what is asked where the search cannot go on, and what is left when something breaks.
-//! - `account`: what the strategy says about itself.
+//! - `report`: what the strategy says about itself.
+//!
+//! Every number that somebody chose is in `tuning`.
 //!
 //! The machine changes by events alone, a trial asked, an outcome told; what it would propose next is a function of its
 //! state. So it is restored by running the events again: tests are cheap to repeat, and what is not, the model's
 //! proposals, is in the records.
 
-mod account;
-mod base;
-mod bins;
-mod coded;
+mod choose;
 mod dense;
-mod evolution;
-mod group;
-mod halving;
 mod known;
 mod line;
-mod live;
 mod makeshift;
-mod parabola;
-mod pick;
-mod points;
-mod rest;
-mod round;
-mod rounds;
-mod scatter;
-mod slopes;
+mod noise;
+mod recipes;
+mod report;
+mod screening;
+mod search_space;
+mod slope_hints;
 mod start;
+mod tuning;
 
-pub use pick::looks_at_budget;
-pub(super) use pick::{budget, inputs_of, pick};
-pub(super) use points::Points;
+pub use choose::looks_at_budget;
+pub(super) use choose::{budget, choose, inputs_of};
+pub(super) use recipes::Recipes;
 
 use super::bo::{NextTrial, Optimiser, Proposal};
 use super::engine::{Engine, Hint, Located, Next, Origin, Plan};
@@ -62,24 +56,21 @@ use crate::space::Space;
 use crate::surrogate::watch::Watch;
 use crate::trial::{History, Purpose, Recipe, Trial, TrialId};
 use dense::Dense;
-use evolution::Evolution;
-use live::{Live, LiveSpace};
-use parabola::Parabolas;
-use rest::RestCheck;
-use round::{Round, Surroundings, Test};
-use scatter::Scatter;
-use slopes::Slope;
+use dense::evolution::Evolution;
+use line::parabola::Parabolas;
+use screening::round::{GroupTest, Round, Surroundings};
+use screening::scattered::Scatter;
+use screening::verify::RestCheck;
+use search_space::{Live, LiveSpace};
+use slope_hints::Slope;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The first trial of a study.
 const FIRST: TrialId = TrialId(0);
 
-/// Evaluations between two rest checks.
-const REST_EVERY: usize = 30;
-
 /// The strategy's state.
 pub(super) struct Auto {
-    points: Points,
+    points: Recipes,
     seed: u64,
     budget: usize,
     phase: Phase,
@@ -91,7 +82,7 @@ pub(super) struct Auto {
     /// Position of the lowest in `results`.
     best: Option<usize>,
     start: start::Start,
-    repeats: base::Repeats,
+    repeats: noise::Repeats,
     scatter: Option<Scatter>,
     noise: start::Noise,
     round: Option<(usize, Round)>,
@@ -187,7 +178,7 @@ enum Task {
     /// One probe of many that move all inputs.
     Scatter,
     /// A test of a round.
-    Test(usize, Test),
+    Test(usize, GroupTest),
     /// The rest check: the idle inputs moved, or not.
     Rest { moved: bool },
     /// A step along the line.
@@ -216,7 +207,7 @@ impl Auto {
     /// A machine for a space; the inputs that matter can be `given`.
     pub(super) fn new(space: &Space, evaluations: usize, seed: u64, given: Vec<usize>) -> Auto {
         let mut auto = Auto {
-            points: Points::new(space, seed),
+            points: Recipes::new(space, seed),
             seed,
             budget: evaluations,
             phase: Phase::Start,
@@ -225,7 +216,7 @@ impl Auto {
             results: vec![],
             best: None,
             start: start::Start::default(),
-            repeats: base::Repeats::default(),
+            repeats: noise::Repeats::default(),
             scatter: None,
             noise: start::Noise::default(),
             round: None,
@@ -346,7 +337,7 @@ impl Auto {
             }
             (Origin::Queue, _, Some(job)) => (job.recipe.clone(), job.z.clone(), job.purpose()),
             (Origin::Crowd, ..) => {
-                (Recipe::Scatter { base: self.centre, step: start::STEP.0 }, vec![], Purpose::Probe)
+                (Recipe::Scatter { base: self.centre, step: tuning::SMALL_STEP.0 }, vec![], Purpose::Probe)
             }
             _ => (Recipe::Uniform, vec![], Purpose::Explore),
         };
@@ -410,7 +401,7 @@ impl Auto {
         self.n_own += 1;
         self.note_point(trial, task, origin != Origin::Model);
         let ended = trial.decision.as_ref().is_some_and(|decision| decision.ended.is_some());
-        if ended && self.results.len() >= self.rest_at + REST_EVERY {
+        if ended && self.results.len() >= self.rest_at + tuning::REST_EVERY {
             self.queue_rest();
         }
     }
@@ -434,7 +425,7 @@ impl Auto {
     /// Whether a model may see results of such points.
     fn is_in_model(&self, recipe: &Recipe) -> bool {
         match recipe {
-            Recipe::Move { step, .. } => *step >= 0.1,
+            Recipe::Move { step, .. } => *step >= tuning::STEP_IN_MODEL,
             Recipe::Jitter { .. } => self.noise.noisy,
             Recipe::Scatter { .. } => false,
             _ => true,

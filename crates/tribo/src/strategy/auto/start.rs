@@ -6,24 +6,9 @@
 //! One pair can be alike by chance, so screening asks once more if no group of inputs is silent.
 //! With much noise more rows follow, unless a point stands out of it at once (`base`).
 
-use super::{ActiveInput, Auto, Fact, Job, Phase, Task};
+use super::{ActiveInput, Auto, Fact, Job, Phase, Task, tuning};
 use crate::error::Result;
 use crate::trial::{Recipe, TrialId};
-
-/// Rows of the first Latin hypercube.
-const ROWS: usize = 10;
-/// Rows added in search of a point that stands out.
-const MORE: usize = 30;
-/// Noise, as a part of the spread of the values, above which it has to be measured, and above which steps are large.
-pub(super) const NOTICED: f64 = 1e-5;
-const MUCH: f64 = 2e-3;
-/// Noise up to which tests with the smallest step count.
-const EARLY_NOISE: f64 = 1e-6;
-/// Steps of screening: at least, at most, and with much noise. Inputs may pass through files of seven digits.
-pub(super) const STEP: (f64, f64) = (1e-4, 0.05);
-pub(super) const LARGE_STEP: f64 = 0.45;
-/// Bins of the dense fallback.
-pub(super) const BINS: usize = 16;
 
 /// What came of the first evaluations.
 #[derive(Default)]
@@ -63,8 +48,8 @@ impl Auto {
         self.push(Recipe::Jitter { base, balanced: false }, vec![], Task::Start { pair: true });
         self.push(Recipe::Low, vec![], Task::Start { pair: false });
         self.push(Recipe::High, vec![], Task::Start { pair: false });
-        for row in 0..ROWS {
-            let recipe = Recipe::Latin { batch: 0, count: ROWS, row };
+        for row in 0..tuning::START_ROWS {
+            let recipe = Recipe::Latin { batch: 0, count: tuning::START_ROWS, row };
             self.push(recipe, vec![], Task::Start { pair: false });
         }
         self.start.n_jobs = self.queue.len();
@@ -99,11 +84,12 @@ impl Auto {
     /// Goes on when most of the start is back, the pair included; earlier if the answers to tests are waiting.
     pub(super) fn start_settled(&mut self) -> Result<()> {
         let asked = !self.queue.iter().any(|job| matches!(job.task, Task::Start { .. }));
-        let enough = asked && 10 * self.start.n_back >= 7 * self.start.n_jobs;
+        let enough =
+            asked && tuning::START_BACK.1 * self.start.n_back >= tuning::START_BACK.0 * self.start.n_jobs;
         let values: Vec<f64> =
             self.results.iter().filter(|result| result.in_model).map(|result| result.value).collect();
         // With hardly a value there is nothing to go by yet.
-        if !(self.start.pair.len() == 2 && values.len() >= 4) {
+        if !(self.start.pair.len() == 2 && values.len() >= tuning::FEWEST_VALUES) {
             return Ok(());
         }
         if self.scatter.is_some() {
@@ -121,7 +107,7 @@ impl Auto {
         if let [a, b] = pair[..] {
             self.noise.sigma = (a - b).abs() / std::f64::consts::SQRT_2;
         }
-        if self.noise.sigma <= NOTICED * self.noise.scale {
+        if self.noise.sigma <= tuning::NOTICED_NOISE * self.noise.scale {
             return self.noise_known();
         }
         self.measure_noise();
@@ -144,11 +130,15 @@ impl Auto {
         let pair: Vec<f64> = self.start.pair.iter().flatten().copied().collect();
         if let ([a, b], Some(centre)) = (&pair[..], self.start.centre) {
             let sigma = (a - b).abs() / std::f64::consts::SQRT_2;
-            if sigma <= EARLY_NOISE * self.noise.scale {
+            if sigma <= tuning::EARLY_NOISE * self.noise.scale {
                 if self.noise.step == 0.0 {
-                    self.found(Fact::Noise { sd: sigma, spread: self.noise.scale, step: STEP.0 });
+                    self.found(Fact::Noise {
+                        sd: sigma,
+                        spread: self.noise.scale,
+                        step: tuning::SMALL_STEP.0,
+                    });
                 }
-                (self.noise.sigma, self.noise.step) = (sigma, STEP.0);
+                (self.noise.sigma, self.noise.step) = (sigma, tuning::SMALL_STEP.0);
                 return self.scatter_settled(centre);
             }
         }
@@ -174,15 +164,19 @@ impl Auto {
         let (a, df_a) = squares(&centre);
         let (b, df_b) = squares(at_best);
         if df_a + df_b > 0.0 {
-            self.noise.sigma = 1.2 * ((a + b) / (df_a + df_b)).sqrt();
+            self.noise.sigma = tuning::FEW_REPEATS * ((a + b) / (df_a + df_b)).sqrt();
         }
         self.noise_known()
     }
 
     fn noise_known(&mut self) -> Result<()> {
         let relative = self.noise.sigma / self.noise.scale;
-        self.noise.noisy = relative > MUCH;
-        self.noise.step = if self.noise.noisy { LARGE_STEP } else { relative.sqrt().clamp(STEP.0, STEP.1) };
+        self.noise.noisy = relative > tuning::MUCH_NOISE;
+        self.noise.step = if self.noise.noisy {
+            tuning::LARGE_STEP
+        } else {
+            relative.sqrt().clamp(tuning::SMALL_STEP.0, tuning::SMALL_STEP.1)
+        };
         let Noise { sigma, scale, noisy, step } = self.noise;
         self.found(Fact::Noise { sd: sigma, spread: scale, step });
         if self.follow_hint()? {
@@ -198,9 +192,9 @@ impl Auto {
             return Ok(());
         }
         self.phase = Phase::Wait;
-        self.start.more_left = MORE;
-        for row in 0..MORE {
-            self.push(Recipe::Latin { batch: 1, count: MORE, row }, vec![], Task::More);
+        self.start.more_left = tuning::MORE_ROWS;
+        for row in 0..tuning::MORE_ROWS {
+            self.push(Recipe::Latin { batch: 1, count: tuning::MORE_ROWS, row }, vec![], Task::More);
         }
         Ok(())
     }

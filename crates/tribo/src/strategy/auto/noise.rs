@@ -10,23 +10,9 @@
 //! Hartmann-6 in 1,000 inputs after 200 evaluations, noise of 10 % of its depth, mean of 100 runs: -3.02 with bins that
 //! move on, -2.76 with bins that stay, -2.88 if a point is screened from that stands out by 6 standard deviations.
 
-use super::{Auto, Fact, Measured, Task};
+use super::{Auto, Fact, Measured, Task, tuning};
 use crate::error::Result;
 use crate::trial::{Recipe, TrialId};
-
-/// Rows that are repeated before the first bins, and before bins move on.
-const REPEATED: usize = 4;
-const REPEATED_AGAIN: usize = 2;
-/// Repeats of each.
-const REPEATS: usize = 2;
-/// Noise, as a part of the spread of the values, up to which it is moderate, and standard deviations by which a point must
-/// stand out to be screened from: with moderate noise, and with more.
-const MODERATE: f64 = 0.25;
-const STAND_OUT: (f64, f64) = (9.0, 15.0);
-/// Results after which bins move on.
-const STAY: usize = 40;
-/// Evaluations at the end of the budget with which it is too late to move on.
-const LAST: usize = 30;
 
 /// Points that were evaluated again.
 #[derive(Default)]
@@ -88,8 +74,8 @@ impl Auto {
     /// Evaluates a point twice more.
     pub(super) fn repeat(&mut self, point: TrialId) {
         let slot = self.repeats.slots.len();
-        self.repeats.slots.push(Slot { point, values: vec![], left: REPEATS });
-        for _ in 0..REPEATS {
+        self.repeats.slots.push(Slot { point, values: vec![], left: tuning::REPEATS });
+        for _ in 0..tuning::REPEATS {
             self.push(Recipe::Jitter { base: point, balanced: false }, vec![], Task::Repeat(slot));
         }
     }
@@ -107,7 +93,7 @@ impl Auto {
 
     /// The lowest of the first rows are repeated before anything is decided.
     pub(super) fn repeat_rows(&mut self) {
-        self.repeat_lowest(REPEATED);
+        self.repeat_lowest(tuning::REPEATED_FIRST);
     }
 
     /// The best of the repeated points.
@@ -119,12 +105,12 @@ impl Auto {
     pub(super) fn screen_from_repeated(&mut self) -> Result<bool> {
         let Some((point, value)) = self.repeats.best() else { return Ok(false) };
         let deviations = (self.start.middle - value) / self.noise.sigma;
-        let moderate = self.noise.sigma <= MODERATE * self.noise.scale;
-        if deviations <= if moderate { STAND_OUT.0 } else { STAND_OUT.1 } {
+        let moderate = self.noise.sigma <= tuning::MODERATE_NOISE * self.noise.scale;
+        if deviations <= if moderate { tuning::STAND_OUT.0 } else { tuning::STAND_OUT.1 } {
             return Ok(false);
         }
         self.found(Fact::StandsOut { deviations });
-        self.screen_from(point, (value, REPEATS))?;
+        self.screen_from(point, (value, tuning::REPEATS))?;
         Ok(true)
     }
 
@@ -143,8 +129,10 @@ impl Auto {
             return self.begin_bins();
         }
         let n = self.results.len();
-        if n >= self.bins_drawn_at + STAY && n - self.n_known + LAST < self.budget {
-            self.repeat_lowest(REPEATED_AGAIN);
+        if n >= self.bins_drawn_at + tuning::BINS_STAY
+            && n - self.n_known + tuning::TOO_LATE_FOR_BINS < self.budget
+        {
+            self.repeat_lowest(tuning::REPEATED_AGAIN);
             self.repeats.is_moving = true;
         }
         Ok(())

@@ -4,19 +4,14 @@
 //! general position serve whatever inputs are named, since the idle ones do not matter. Probes, which lie a tiny step from
 //! their base, tell a model about ripples and not about the trend, and stay out.
 
-use super::dense::{Dense, WHOLE};
-use super::start::{BINS, NOTICED};
-use super::{Auto, Measured};
+use super::dense::Dense;
+use super::{Auto, Measured, tuning};
 use crate::embed::{Embedding, Kind};
 use crate::error::Result;
 use crate::strategy::bo::{Noise, Optimiser};
 use crate::strategy::engine::Located;
 use crate::strategy::settings::Settings;
 use crate::trial::{Recipe, TrialId};
-
-/// A corner or row is nearly as good as the bottom of the line if it is worse by at most this part of what separates the
-/// median of corners and rows from it.
-const NEARLY: f64 = 0.1;
 
 /// A space and its optimiser.
 pub(super) struct Live {
@@ -45,14 +40,14 @@ impl Live {
         is_dense: bool,
     ) -> Result<Live> {
         let embedding = Embedding::new(Kind::Identity, dim, seed, number)?;
-        // Bins have 16 length scales: fitted for every result up to 200, they took 15 s of a study's time instead of 3, and
-        // led to no better point (rotated Hartmann-6 after 200 evaluations, 16 seeds: -3.273 and -3.270).
-        // One or two inputs are searched whole, and where nothing is promised, every other point is where the model knows
-        // least: from boxes around the first basins, ZDT3's narrow best one stayed unseen in 11 of 40 runs, and so in none.
-        let trust_region = dim > 2;
-        let mut settings =
-            Settings { refit_always_until: 60, refit_growth: 1.1, trust_region, ..Settings::bo() };
-        settings.surrogate.ard = dim <= WHOLE;
+        let trust_region = dim > tuning::SEARCHED_WHOLE;
+        let mut settings = Settings {
+            refit_always_until: tuning::REFIT_ALWAYS_UNTIL,
+            refit_growth: tuning::REFIT_GROWTH,
+            trust_region,
+            ..Settings::bo()
+        };
+        settings.surrogate.ard = dim <= tuning::ALL_INPUTS_FIRST;
         if is_dense {
             // The first points come from outside. While the optimiser waited for a design of its own, no result was judged, and
             // the trust region of bins never changed its size.
@@ -75,7 +70,7 @@ impl Auto {
             return Ok(());
         }
         let space = if self.bins {
-            LiveSpace::Bins { count: BINS, number: self.bin_number }
+            LiveSpace::Bins { count: tuning::BINS, number: self.bin_number }
         } else if self.whole {
             LiveSpace::Inputs((0..self.points.n_inputs()).collect())
         } else if self.named.is_empty() {
@@ -96,7 +91,7 @@ impl Auto {
         let mut live = Live::new(space, dim, self.seed, self.n_live, is_near, self.dense.is_some())?;
         // What matters in bins of a dense function are directions oblique to them. Length scales cannot follow those and take
         // them for noise, so a quiet function is not asked about it there.
-        let quiet = self.noise.sigma <= NOTICED * self.noise.scale;
+        let quiet = self.noise.sigma <= tuning::NOTICED_NOISE * self.noise.scale;
         if self.noise.noisy {
             live.optimiser.know_noise(Noise::Some);
         } else if self.bins && self.dense.is_some() && quiet {
@@ -136,7 +131,7 @@ impl Auto {
         values.sort_by(f64::total_cmp);
         let (Some(best), Some(first)) = (self.best, values.first()) else { return false };
         let (lowest, median) = (self.results[best].value, values[values.len() / 2]);
-        first - lowest <= NEARLY * (median - lowest)
+        first - lowest <= tuning::NEARLY_AS_GOOD * (median - lowest)
     }
 
     /// Whether a trial is a corner or a point in general position.

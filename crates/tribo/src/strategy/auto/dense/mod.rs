@@ -20,26 +20,17 @@
 //! alone, one draw after the other. With much noise an improvement may be luck: there are no turns, and
 //! bins move on (`base`).
 
-use super::evolution::Evolution;
-use super::{Auto, Fact, Phase};
+mod bins;
+pub(super) mod evolution;
+
+use super::{Auto, Fact, Phase, tuning};
 use crate::error::Result;
 use crate::strategy::study::insight::DenseArm;
+use evolution::Evolution;
 use std::collections::BTreeMap;
 
-/// Inputs up to which all of them are the first arm, with a length scale for each; above, it is bins.
-pub(super) const WHOLE: usize = 100;
-/// Coordinates up to which all inputs are searched at all.
-pub(super) const WRITTEN: usize = 2_000;
-/// Results without an improvement after which an arm gives up.
-const PATIENCE: usize = 60;
-/// Evaluations at the end of the budget in which no search of bins begins, since it would not come far, and the best one goes
-/// on: twice what a search may be idle.
-const LAST: usize = 32;
-/// Part of middle - lowest that is an improvement.
-const WORTHWHILE: f64 = 1e-3;
-
 /// Whose turn it is, and how it is going.
-pub(super) struct Dense {
+pub(in crate::strategy::auto) struct Dense {
     arm: DenseArm,
     n_turns: u64,
     /// The last trial asked before the turn.
@@ -53,12 +44,12 @@ pub(super) struct Dense {
     worthwhile: f64,
     /// Gain per evaluation of each arm in its last turn.
     rates: BTreeMap<DenseArm, f64>,
-    pub(super) evolution: Option<Evolution>,
+    pub(in crate::strategy::auto) evolution: Option<Evolution>,
 }
 
 impl Dense {
     /// Whether the arm is not the first.
-    pub(super) fn is_later(&self) -> bool {
+    pub(in crate::strategy::auto) fn is_later(&self) -> bool {
         self.n_turns > 1
     }
 
@@ -79,11 +70,11 @@ impl Dense {
 
 impl Auto {
     /// Too many inputs matter to name them.
-    pub(super) fn go_dense(&mut self) -> Result<()> {
+    pub(in crate::strategy::auto) fn go_dense(&mut self) -> Result<()> {
         self.phase = Phase::Optimise;
         let arm = self.dense_arms()[0];
         match arm {
-            DenseArm::Bins => self.found(Fact::Bins { count: super::start::BINS }),
+            DenseArm::Bins => self.found(Fact::Bins { count: tuning::BINS }),
             _ => self.found(Fact::AllInputs),
         }
         self.dense = None;
@@ -96,9 +87,9 @@ impl Auto {
     /// The arms there are, in order.
     fn dense_arms(&self) -> &'static [DenseArm] {
         use DenseArm::{AllInputs, Bins, Evolution};
-        if self.points.n_inputs() <= WHOLE {
+        if self.points.n_inputs() <= tuning::ALL_INPUTS_FIRST {
             &[AllInputs, Evolution, Bins]
-        } else if self.points.dim() <= WRITTEN {
+        } else if self.points.dim() <= tuning::WRITTEN {
             &[Bins, AllInputs, Evolution]
         } else {
             &[Bins]
@@ -125,7 +116,7 @@ impl Auto {
             n_idle: 0,
             first: lowest,
             improved: lowest,
-            worthwhile: if middle > lowest { WORTHWHILE * (middle - lowest) } else { 0.0 },
+            worthwhile: if middle > lowest { tuning::WORTHWHILE * (middle - lowest) } else { 0.0 },
             rates,
             evolution: None,
         });
@@ -148,7 +139,7 @@ impl Auto {
     }
 
     /// Takes note of an outcome for the arm whose turn it is; the next one takes over if that was enough.
-    pub(super) fn dense_told(&mut self, id: u64, value: Option<f64>) -> Result<()> {
+    pub(in crate::strategy::auto) fn dense_told(&mut self, id: u64, value: Option<f64>) -> Result<()> {
         if !(self.bins || self.whole) || self.phase != Phase::Optimise {
             return Ok(());
         }
@@ -168,14 +159,14 @@ impl Auto {
         }
         let has_gained = dense.improved < dense.first;
         let converged = dense.evolution.as_ref().is_some_and(Evolution::is_over);
-        let is_idle = dense.n_idle >= PATIENCE;
+        let is_idle = dense.n_idle >= tuning::PATIENCE;
         let has_stalled = self.live.as_ref().is_some_and(|live| live.optimiser.has_stalled());
         let goes_on = self.bins && has_gained && !has_stalled && !self.is_later_arm();
         if converged || (is_idle && !goes_on) {
             return self.next_arm();
         }
         if has_stalled
-            && self.n_own + LAST > self.budget
+            && self.n_own + tuning::LAST_SEARCH > self.budget
             && let Some(live) = &mut self.live
         {
             live.optimiser.resume();
@@ -184,7 +175,7 @@ impl Auto {
     }
 
     /// The next arm takes over.
-    pub(super) fn next_arm(&mut self) -> Result<()> {
+    pub(in crate::strategy::auto) fn next_arm(&mut self) -> Result<()> {
         let arms = self.dense_arms();
         let lowest = self.best.map_or(f64::INFINITY, |at| self.results[at].value);
         let Some(dense) = &mut self.dense else { return Ok(()) };

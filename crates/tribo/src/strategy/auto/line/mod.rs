@@ -1,13 +1,15 @@
 //! All inputs answer alike: they are moved together first, and then single ones are looked for with moves that keep the sum.
 
-use super::parabola::Parabolas;
-use super::round::Round;
+pub(super) mod parabola;
+
+use super::screening::round::Round;
 use super::{Auto, Fact, LineSearch, Phase, Task};
 use crate::error::Result;
 use crate::trial::{Moves, Recipe, TrialId};
+use parabola::Parabolas;
 
 impl Auto {
-    pub(super) fn begin_line(&mut self, number: usize) -> Result<()> {
+    pub(in crate::strategy::auto) fn begin_line(&mut self, number: usize) -> Result<()> {
         let Some((_, Round::Coded(round))) = self.round.take() else { return Ok(()) };
         self.found(Fact::Alike);
         let slope = round.slope(|group| self.sense(number, &group.0));
@@ -42,7 +44,7 @@ impl Auto {
         }
     }
 
-    pub(super) fn line_told(&mut self, t: f64, value: Option<f64>) -> Result<()> {
+    pub(in crate::strategy::auto) fn line_told(&mut self, t: f64, value: Option<f64>) -> Result<()> {
         match (value, &mut self.line) {
             (Some(value), Some(search)) => {
                 search.line.told(t, value);
@@ -75,7 +77,7 @@ impl Auto {
         Ok(())
     }
 
-    pub(super) fn bottom_told(&mut self, before: f64, value: Option<f64>) -> Result<()> {
+    pub(in crate::strategy::auto) fn bottom_told(&mut self, before: f64, value: Option<f64>) -> Result<()> {
         if let Some(value) = value {
             self.noise.sigma = (value - before).abs() / std::f64::consts::SQRT_2;
         }

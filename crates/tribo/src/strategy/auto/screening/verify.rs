@@ -3,17 +3,12 @@
 //! One evaluation certifies them all as idle. With much noise it takes four: the incumbent, whose low value may be luck, is
 //! evaluated twice again, and the others are moved twice.
 
-use super::{Auto, Fact, Phase, Task};
 use crate::error::Result;
+use crate::strategy::auto::{Auto, Fact, Phase, Task, tuning};
 use crate::trial::{Recipe, TrialId};
 
-/// Changes up to so many standard deviations mean nothing: of one value, and with much noise of the means.
-const DEVIATIONS: (f64, f64) = (10.0, 3.7);
-/// Changes up to this part of the spread of the values mean nothing.
-const NOTHING: f64 = 1e-6;
-
 /// A check under way.
-pub(super) struct RestCheck {
+pub(in crate::strategy::auto) struct RestCheck {
     base: TrialId,
     left: usize,
     still: Vec<f64>,
@@ -22,7 +17,7 @@ pub(super) struct RestCheck {
 
 impl Auto {
     /// Asks for a check from the incumbent, unless there is nothing to check.
-    pub(super) fn queue_rest(&mut self) {
+    pub(in crate::strategy::auto) fn queue_rest(&mut self) {
         self.rest_at = self.results.len();
         let kept = self.named_inputs();
         let dense = self.bins || self.whole || self.lined;
@@ -31,7 +26,7 @@ impl Auto {
         }
         let Some(best) = self.best.map(|at| self.results[at]) else { return };
         let base = best.id;
-        let (n_moved, n_still) = if self.noise.noisy { (2, 2) } else { (1, 0) };
+        let (n_moved, n_still) = if self.noise.noisy { tuning::REST_NOISY } else { tuning::REST_QUIET };
         for _ in 0..n_moved {
             self.push(Recipe::Others { base, kept: kept.clone() }, vec![], Task::Rest { moved: true });
         }
@@ -43,12 +38,17 @@ impl Auto {
     }
 
     /// Changes up to here mean nothing.
-    pub(super) fn rest_threshold(&self) -> f64 {
-        let deviations = if self.noise.noisy { DEVIATIONS.1 } else { DEVIATIONS.0 };
-        (deviations * self.noise.sigma).max(NOTHING * self.noise.scale)
+    pub(in crate::strategy::auto) fn rest_threshold(&self) -> f64 {
+        let deviations = if self.noise.noisy { tuning::REST_DEVIATIONS.1 } else { tuning::REST_DEVIATIONS.0 };
+        (deviations * self.noise.sigma).max(tuning::REST_NOTHING * self.noise.scale)
     }
 
-    pub(super) fn rest_told(&mut self, id: TrialId, moved: bool, value: Option<f64>) -> Result<()> {
+    pub(in crate::strategy::auto) fn rest_told(
+        &mut self,
+        id: TrialId,
+        moved: bool,
+        value: Option<f64>,
+    ) -> Result<()> {
         let Some(check) = &mut self.rest else { return Ok(()) };
         check.left -= 1;
         match (moved, value) {

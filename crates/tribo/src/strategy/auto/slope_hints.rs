@@ -5,15 +5,10 @@
 //! to go. So for the first proposals each becomes one value a short way uphill, where it can never be the lowest. Then they
 //! are dropped. (Hartmann-6 in 1,000 inputs after 50 evaluations, mean of 40 seeds: -2.27 with them, -1.98 without.)
 
-use super::Auto;
-use super::live::LiveSpace;
+use super::search_space::LiveSpace;
+use super::{Auto, tuning};
 use crate::error::Result;
 use crate::trial::TrialId;
-
-/// How far uphill.
-const REACH: f64 = 0.02;
-/// Results of the optimiser after which slopes are dropped.
-const FIRST_RESULTS: usize = 8;
 
 /// What an input does at a base.
 pub(super) struct Slope {
@@ -33,7 +28,8 @@ impl Auto {
         for &Slope { input, base, value, slope } in &self.slopes {
             let Ok(at) = inputs.binary_search(&input) else { continue };
             let mut u = self.points.of(base, inputs);
-            let (moved, uphill) = (u[at] + REACH * slope.signum(), value + REACH * slope.abs());
+            let (moved, uphill) =
+                (u[at] + tuning::SLOPE_REACH * slope.signum(), value + tuning::SLOPE_REACH * slope.abs());
             // A slope over a tiny step may be larger than any number.
             if u.len() == inputs.len() && (0.0..=1.0).contains(&moved) && uphill.is_finite() {
                 u[at] = moved;
@@ -46,7 +42,7 @@ impl Auto {
 
     /// Drops slopes when the optimiser has results of its own.
     pub(super) fn drop_slopes(&mut self) -> Result<()> {
-        if self.slopes.is_empty() || self.n_searched < FIRST_RESULTS {
+        if self.slopes.is_empty() || self.n_searched < tuning::SLOPES_UNTIL {
             return Ok(());
         }
         self.slopes.clear();

@@ -1,31 +1,36 @@
 //! What follows from rounds of screening: the next round, the line, bins, or the optimisation.
 
-use super::coded::Coded;
-use super::halving::Halving;
-use super::round::{Found, Round, State, Test};
-use super::slopes::Slope;
-use super::start::{LARGE_STEP, NOTICED};
-use super::{ActiveInput, Auto, Evidence, Fact, Phase, Task};
+mod coded;
+mod group;
+mod halving;
+pub(super) mod round;
+pub(super) mod scattered;
+pub(super) mod verify;
+
+use super::slope_hints::Slope;
+use super::{ActiveInput, Auto, Evidence, Fact, Phase, Task, tuning};
 use crate::design::latin_hypercube;
 use crate::error::Result;
 use crate::rng::Stream;
 use crate::trial::{Moves, Recipe, RoundStart, TrialId};
-
-/// Step of a round that keeps the sum.
-const SUM_STEP: f64 = 2e-5;
-/// Members of a group looked at to say which way it moves.
-const SAMPLE: usize = 33;
+use coded::Coded;
+use halving::Halving;
+use round::{GroupTest, NamedPlace, Round, RoundState};
 
 impl Auto {
     /// Screens all inputs from the incumbent.
-    pub(super) fn screen_all(&mut self) -> Result<()> {
+    pub(in crate::strategy::auto) fn screen_all(&mut self) -> Result<()> {
         let Some(best) = self.best else { return self.go_dense() };
         let (id, value) = (self.results[best].id, self.results[best].value);
         self.screen_from(id, (value, 1))
     }
 
     /// Screens all inputs that are not named from a base, whose value is the mean of so many evaluations.
-    pub(super) fn screen_from(&mut self, base: TrialId, value: (f64, usize)) -> Result<()> {
+    pub(in crate::strategy::auto) fn screen_from(
+        &mut self,
+        base: TrialId,
+        value: (f64, usize),
+    ) -> Result<()> {
         if self.noise.noisy {
             return self.begin_round(base, value, Moves::Far);
         }
@@ -45,13 +50,18 @@ impl Auto {
     }
 
     /// Inputs named so far, in increasing order.
-    pub(super) fn named_inputs(&self) -> Vec<usize> {
+    pub(in crate::strategy::auto) fn named_inputs(&self) -> Vec<usize> {
         let mut inputs: Vec<usize> = self.named.iter().map(|named| named.input).collect();
         inputs.sort_unstable();
         inputs
     }
 
-    pub(super) fn begin_round(&mut self, base: TrialId, value: (f64, usize), moves: Moves) -> Result<()> {
+    pub(in crate::strategy::auto) fn begin_round(
+        &mut self,
+        base: TrialId,
+        value: (f64, usize),
+        moves: Moves,
+    ) -> Result<()> {
         let start = RoundStart { base, moves, named: self.named_inputs() };
         let n = self.points.movable(&start).len();
         if n == 0 {
@@ -60,8 +70,8 @@ impl Auto {
         }
         let step = match moves {
             Moves::Inside => self.noise.step,
-            Moves::Far => LARGE_STEP,
-            Moves::SumKept => SUM_STEP,
+            Moves::Far => tuning::LARGE_STEP,
+            Moves::SumKept => tuning::SUM_STEP,
         };
         let number = self.points.add_round(start);
         let around = self.surroundings();
@@ -74,7 +84,12 @@ impl Auto {
         Ok(())
     }
 
-    pub(super) fn test_told(&mut self, number: usize, test: Test, value: Option<f64>) {
+    pub(in crate::strategy::auto) fn test_told(
+        &mut self,
+        number: usize,
+        test: GroupTest,
+        value: Option<f64>,
+    ) {
         let around = self.surroundings();
         self.n_tests += 1;
         // An answer to a round that is over is data and nothing more.
@@ -86,7 +101,7 @@ impl Auto {
     }
 
     /// Goes on after an event.
-    pub(super) fn settle(&mut self) -> Result<()> {
+    pub(in crate::strategy::auto) fn settle(&mut self) -> Result<()> {
         match self.phase {
             Phase::Start => self.start_settled()?,
             Phase::Wait => self.wait_settled()?,
@@ -95,7 +110,7 @@ impl Auto {
             Phase::Optimise => {
                 if let Some((_, Round::Coded(round))) = &mut self.round
                     && round.n_waiting() > 0
-                    && self.results.len().is_multiple_of(3)
+                    && self.results.len().is_multiple_of(tuning::LOOK_EVERY)
                 {
                     round.look_closer();
                 }
@@ -127,7 +142,7 @@ impl Auto {
     }
 
     /// Takes over inputs that were found to matter.
-    pub(super) fn name(&mut self, found: &[Found], step: f64, inputs: &[usize]) {
+    pub(in crate::strategy::auto) fn name(&mut self, found: &[NamedPlace], step: f64, inputs: &[usize]) {
         for (found, &input) in found.iter().zip(inputs) {
             let evidence = Evidence { effect: found.answer, step, threshold: found.threshold };
             let named = ActiveInput { name: self.points.name(input), input, evidence: Some(evidence) };
@@ -146,15 +161,15 @@ impl Auto {
         self.round = Some((number, round));
         self.name_found();
         match state {
-            State::Going => Ok(()),
-            State::Doubtful => {
+            RoundState::Going => Ok(()),
+            RoundState::Doubtful => {
                 let base = self.points.round(number).start.base;
                 self.push(Recipe::Jitter { base, balanced: false }, vec![], Task::Still(number));
                 Ok(())
             }
-            State::Done => self.round_done(number),
-            State::Uniform => self.begin_line(number),
-            State::Dense => {
+            RoundState::Done => self.round_done(number),
+            RoundState::Uniform => self.begin_line(number),
+            RoundState::Dense => {
                 self.found(Fact::Dense);
                 self.round = None;
                 self.go_dense()
@@ -163,22 +178,22 @@ impl Auto {
     }
 
     /// The base of a round was evaluated again: the round goes on, or the noise is measured anew.
-    pub(super) fn still_told(&mut self, number: usize, value: Option<f64>) {
+    pub(in crate::strategy::auto) fn still_told(&mut self, number: usize, value: Option<f64>) {
         let Some((current, Round::Coded(round))) = &self.round else { return };
         let Some(value) = value.filter(|_| *current == number) else { return };
         let sigma = (value - round.base_value).abs() / std::f64::consts::SQRT_2;
         self.noise.sigma = self.noise.sigma.max(sigma);
-        if sigma > NOTICED * self.noise.scale && self.repeats.is_empty() {
+        if sigma > tuning::NOTICED_NOISE * self.noise.scale && self.repeats.is_empty() {
             self.round = None;
             self.measure_noise();
         }
     }
 
     /// Which way most of a group moves.
-    pub(super) fn sense(&self, number: usize, parts: &[(usize, usize)]) -> f64 {
+    pub(in crate::strategy::auto) fn sense(&self, number: usize, parts: &[(usize, usize)]) -> f64 {
         let map = self.points.round(number);
         let step = self.noise.step;
-        let places = parts.iter().flat_map(|&(start, end)| start..end).take(SAMPLE);
+        let places = parts.iter().flat_map(|&(start, end)| start..end).take(tuning::SENSE_SAMPLE);
         let mut inputs: Vec<usize> = places.map(|place| map.order[place] as usize).collect();
         inputs.sort_unstable();
         let down = self.points.of(map.start.base, &inputs).iter().filter(|&&u| u + step > 1.0).count();
@@ -230,7 +245,8 @@ impl Auto {
         let inputs = self.named_inputs();
         let d = self.points.width(&inputs);
         let Some(base) = self.best.map(|at| self.results[at].id) else { return Ok(()) };
-        let count = (4 + 2 * d).max(12);
+        let (each, beyond) = tuning::SPREAD_POINTS;
+        let count = (beyond + each * d).max(tuning::FEWEST_SPREAD_POINTS);
         let mut stream = Stream::new(self.seed, "stratified points", self.n_live);
         let rows = latin_hypercube(count, &vec![0.0; d], &vec![1.0; d], &mut stream)?;
         for row in 0..count {

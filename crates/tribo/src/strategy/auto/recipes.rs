@@ -4,23 +4,19 @@
 //! than itself, and a point of a million coordinates is never kept. Inputs that are integers or categories are put where
 //! the evaluation sees them.
 
-use super::scatter::part_at;
-use super::start::BINS;
+use super::screening::scattered::part_at;
+use super::tuning;
 use crate::error::{Error, Result};
 use crate::rng::{Stream, bits_at, uniform_at};
 use crate::space::{Input, Space};
 use crate::trial::{Moves, Recipe, RoundStart, TrialId};
 use std::collections::BTreeMap;
 
-/// How far a noise probe moves every coordinate.
-const JITTER: f64 = 1e-8;
-/// Rows of a Latin hypercube at most.
-const LATIN_ROWS: usize = 1_000;
 /// Not in the round.
 const ABSENT: u32 = u32::MAX;
 
 /// What makes points: the space, the seed, and the rounds of screening so far.
-pub(in crate::strategy) struct Points {
+pub(in crate::strategy) struct Recipes {
     space: Space,
     /// The inputs; None where input j is coordinate j and takes every value.
     inputs: Option<Vec<Input>>,
@@ -85,12 +81,12 @@ fn alternating(place: usize) -> f64 {
     if place.is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
-impl Points {
-    pub(in crate::strategy) fn new(space: &Space, seed: u64) -> Points {
+impl Recipes {
+    pub(in crate::strategy) fn new(space: &Space, seed: u64) -> Recipes {
         let plain = space.n_inputs() == space.dim()
             && space.parameters().iter().all(|p| matches!(p.kind(), crate::space::Kind::Float { .. }));
         let inputs = (!plain).then(|| space.inputs().collect());
-        Points {
+        Recipes {
             space: space.clone(),
             inputs,
             seed,
@@ -168,7 +164,7 @@ impl Points {
             // Each draw takes a trial before it.
             Recipe::Bins { number, .. } if *number <= self.made.len() => {
                 while self.bins.len() <= *number {
-                    self.make_bins(BINS);
+                    self.make_bins(tuning::BINS);
                 }
             }
             _ => {}
@@ -188,7 +184,7 @@ impl Points {
             |inputs: &[usize]| rising(inputs) && inputs.last().is_none_or(|&j| j < self.n_inputs());
         match recipe {
             Recipe::Centre | Recipe::Low | Recipe::High | Recipe::Uniform => true,
-            Recipe::Latin { count, row, .. } => row < count && *count <= LATIN_ROWS,
+            Recipe::Latin { count, row, .. } => row < count && *count <= tuning::LATIN_ROWS,
             Recipe::Jitter { base, .. } | Recipe::Scatter { base, .. } | Recipe::Line { base, .. } => {
                 is_made(base)
             }
@@ -200,7 +196,9 @@ impl Points {
                 is_made(base) && are_inputs(inputs) && z.len() == self.width(inputs)
             }
             Recipe::Others { base, kept } => is_made(base) && are_inputs(kept),
-            Recipe::Bins { base, number } => is_made(base) && *number < self.bins.len() && z.len() == BINS,
+            Recipe::Bins { base, number } => {
+                is_made(base) && *number < self.bins.len() && z.len() == tuning::BINS
+            }
             Recipe::Given => z.len() == self.dim(),
         }
     }
@@ -271,7 +269,9 @@ impl Points {
                 };
                 let moves = self.each(inputs, sign);
                 let mut out = self.of(*base, inputs);
-                out.iter_mut().zip(moves).for_each(|(u, sign)| *u = (*u + JITTER * sign).clamp(0.0, 1.0));
+                out.iter_mut()
+                    .zip(moves)
+                    .for_each(|(u, sign)| *u = (*u + tuning::JITTER * sign).clamp(0.0, 1.0));
                 out
             }
             Recipe::Scatter { base, step } => {

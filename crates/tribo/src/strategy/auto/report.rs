@@ -1,7 +1,6 @@
 //! What the strategy says about itself: what it knows, what it concluded, what it does now.
 
-use super::start::BINS;
-use super::{Auto, Phase};
+use super::{Auto, Phase, tuning};
 use crate::strategy::study::insight::{ActiveInput, Evidence, Fact, Finding, Insight, Verdict};
 
 impl Auto {
@@ -59,7 +58,7 @@ impl Auto {
             Phase::Optimise if self.bins => {
                 let why =
                     if self.noise.noisy { "the noise hides which ones matter" } else { "too many matter" };
-                format!("searching in {BINS} bins of inputs: {why}")
+                format!("searching in {} bins of inputs: {why}", tuning::BINS)
             }
             Phase::Optimise if self.evolution().is_some() => {
                 format!("searching in all {n} inputs by CMA-ES: too many matter")

@@ -73,7 +73,8 @@ pub(super) const STEP_IN_MODEL: f64 = 0.1;
 pub(super) const CROWD: usize = 8;
 /// Groups a round begins with, and with a crowd of workers.
 pub(super) const FIRST_GROUPS: (usize, usize) = (8, 16);
-/// Tests of a round, as a part of the budget (one in ...), and at least.
+/// Tests of a round at most, as a part of the budget (one in ...), and what may be asked at least; no round begins for what a
+/// rest check missed when tests have had that part.
 pub(super) const TESTS_IN_BUDGET: usize = 2;
 pub(super) const FEWEST_TESTS: usize = 30;
 /// A test that broke is asked again with half the step if its part of the step is above this: once.

@@ -11,28 +11,33 @@
 //! those that had no turn yet, in the order above, then the one that gained most per evaluation in its last turn, the one
 //! that just gave up aside. Bins are drawn anew each time, so that other inputs move together.
 //!
-//! A search in the first bins that stalls gives way to another one elsewhere in them (`searches`), since functions of many
+//! A search in the first bins that stalls gives way to another one elsewhere in them (`bo/local_search`), since functions of many
 //! inputs have many valleys; in the last 32 evaluations to the best one so far. Bins that have gained something do not give up
 //! before the search under way stalls.
 //!
 //! Improvements are judged as those of local searches are: by more than a thousandth of what separates the lowest value
-//! from the middle one. Above 2,000 coordinates, which arms of all inputs would write into every record, there are bins
+//! from the median. Above 2,000 coordinates, which arms of all inputs would write into every record, there are bins
 //! alone, one draw after the other. With much noise an improvement may be luck: there are no turns, and
-//! bins move on (`base`).
+//! bins move on (`bins`).
 
-mod bins;
-pub(super) mod evolution;
+pub(super) mod bins;
+mod evolution;
 
-use super::{Auto, Fact, Phase, tuning};
+pub(super) use bins::Bins;
+pub(super) use evolution::Evolution;
+
+use super::context::Context;
+use super::search::{ModelSearch, SearchSpace};
+use super::tuning;
 use crate::error::Result;
-use crate::strategy::study::insight::DenseArm;
-use evolution::Evolution;
+use crate::strategy::study::insight::{DenseArm, Fact};
 use std::collections::BTreeMap;
 
 /// Whose turn it is, and how it is going.
-pub(in crate::strategy::auto) struct Dense {
+pub(super) struct Turn {
     arm: DenseArm,
-    n_turns: u64,
+    /// Turns so far, this one included.
+    number: u64,
     /// The last trial asked before the turn.
     before: Option<u64>,
     /// Results of the turn, and those since its last improvement.
@@ -44,13 +49,66 @@ pub(in crate::strategy::auto) struct Dense {
     worthwhile: f64,
     /// Gain per evaluation of each arm in its last turn.
     rates: BTreeMap<DenseArm, f64>,
-    pub(in crate::strategy::auto) evolution: Option<Evolution>,
 }
 
-impl Dense {
-    /// Whether the arm is not the first.
-    pub(in crate::strategy::auto) fn is_later(&self) -> bool {
-        self.n_turns > 1
+impl Turn {
+    /// The turn of an arm, after another one.
+    fn begin(context: &Context, arm: DenseArm, last: Option<Turn>) -> Turn {
+        let mut values = context.results.model_values();
+        values.sort_by(f64::total_cmp);
+        let lowest = lowest(context);
+        let median = values.get(values.len() / 2).copied().unwrap_or(lowest);
+        let (n_turns, rates) = last.map_or((0, BTreeMap::new()), |last| (last.number, last.rates));
+        Turn {
+            arm,
+            number: n_turns + 1,
+            before: context.recipes.last_id(),
+            n_results: 0,
+            n_idle: 0,
+            first: lowest,
+            improved: lowest,
+            worthwhile: if median > lowest { tuning::WORTHWHILE * (median - lowest) } else { 0.0 },
+            rates,
+        }
+    }
+
+    /// Whether it is not the first.
+    pub(super) fn is_later(&self) -> bool {
+        self.number > 1
+    }
+
+    /// Takes note of an outcome; false if it was asked before the turn.
+    fn told(&mut self, id: u64, value: Option<f64>) -> bool {
+        if self.before.is_some_and(|before| id <= before) {
+            return false;
+        }
+        self.n_results += 1;
+        self.n_idle += 1;
+        if let Some(value) = value
+            && value < self.improved - self.worthwhile
+        {
+            (self.improved, self.n_idle) = (value, 0);
+        }
+        true
+    }
+
+    fn has_gained(&self) -> bool {
+        self.improved < self.first
+    }
+
+    /// Whether it had no improvement for long.
+    fn is_idle(&self) -> bool {
+        self.n_idle >= tuning::PATIENCE
+    }
+
+    /// Gives up: the arm that takes over, and what is said about it.
+    fn give_up(&mut self, arms: &[DenseArm], lowest: f64) -> (DenseArm, Fact) {
+        let (from, evaluations, idle) = (self.arm, self.n_results, self.n_idle);
+        // Nothing measured before the turn, nothing to compare with.
+        let gain = if self.first.is_finite() { self.first - lowest } else { 0.0 };
+        self.rates.insert(from, gain / evaluations.max(1) as f64);
+        let to = self.next(arms);
+        (to, Fact::NextArm { from, evaluations, idle, gain, to })
     }
 
     /// The arm after the present one.
@@ -68,124 +126,193 @@ impl Dense {
     }
 }
 
-impl Auto {
-    /// Too many inputs matter to name them.
-    pub(in crate::strategy::auto) fn go_dense(&mut self) -> Result<()> {
-        self.phase = Phase::Optimise;
-        let arm = self.dense_arms()[0];
-        match arm {
-            DenseArm::Bins => self.found(Fact::Bins { count: tuning::BINS }),
-            _ => self.found(Fact::AllInputs),
-        }
-        self.dense = None;
-        if !self.noise.noisy {
-            self.begin_turn(arm);
-        }
-        self.begin_arm(arm)
-    }
+/// The lowest value so far.
+fn lowest(context: &Context) -> f64 {
+    context.results.incumbent().map_or(f64::INFINITY, |best| best.value)
+}
 
-    /// The arms there are, in order.
-    fn dense_arms(&self) -> &'static [DenseArm] {
-        use DenseArm::{AllInputs, Bins, Evolution};
-        if self.points.n_inputs() <= tuning::ALL_INPUTS_FIRST {
-            &[AllInputs, Evolution, Bins]
-        } else if self.points.dim() <= tuning::WRITTEN {
-            &[Bins, AllInputs, Evolution]
-        } else {
-            &[Bins]
-        }
+/// The arms there are, in order.
+fn arms(context: &Context) -> &'static [DenseArm] {
+    use DenseArm::{AllInputs, Bins, Evolution};
+    if context.recipes.n_inputs() <= tuning::ALL_INPUTS_FIRST {
+        &[AllInputs, Evolution, Bins]
+    } else if context.recipes.dim() <= tuning::WRITTEN {
+        &[Bins, AllInputs, Evolution]
+    } else {
+        &[Bins]
     }
+}
 
-    fn is_later_arm(&self) -> bool {
-        self.dense.as_ref().is_some_and(Dense::is_later)
-    }
-
-    fn begin_turn(&mut self, arm: DenseArm) {
-        let mut values: Vec<f64> =
-            self.results.iter().filter(|result| result.in_model).map(|result| result.value).collect();
-        values.sort_by(f64::total_cmp);
-        let lowest = self.best.map_or(f64::INFINITY, |at| self.results[at].value);
-        let middle = values.get(values.len() / 2).copied().unwrap_or(lowest);
-        let (n_turns, rates) =
-            self.dense.take().map_or((0, BTreeMap::new()), |last| (last.n_turns, last.rates));
-        self.dense = Some(Dense {
-            arm,
-            n_turns: n_turns + 1,
-            before: self.points.last_id(),
-            n_results: 0,
-            n_idle: 0,
-            first: lowest,
-            improved: lowest,
-            worthwhile: if middle > lowest { tuning::WORTHWHILE * (middle - lowest) } else { 0.0 },
-            rates,
-            evolution: None,
+impl ModelSearch {
+    /// Too many inputs matter to name them: the first arm begins. Under much noise there are no turns.
+    pub(super) fn begin_dense(&mut self, context: &mut Context) -> Result<()> {
+        let arm = arms(context)[0];
+        context.found(match arm {
+            DenseArm::Bins => Fact::Bins { count: tuning::BINS },
+            _ => Fact::AllInputs,
         });
+        self.turn = (!context.noise.noisy).then(|| Turn::begin(context, arm, None));
+        self.begin_arm(context, arm)
     }
 
-    fn begin_arm(&mut self, arm: DenseArm) -> Result<()> {
-        (self.bins, self.whole, self.live) = (arm == DenseArm::Bins, arm != DenseArm::Bins, None);
-        match arm {
-            DenseArm::Bins => self.begin_bins()?,
-            DenseArm::AllInputs => {}
+    fn begin_arm(&mut self, context: &mut Context, arm: DenseArm) -> Result<()> {
+        let number = self.turn.as_ref().map_or(0, |turn| turn.number);
+        self.space = match arm {
+            DenseArm::Bins => SearchSpace::Bins(Bins::draw(context, number > 1)?),
+            DenseArm::AllInputs => SearchSpace::AllInputs,
             DenseArm::Evolution => {
-                let all: Vec<usize> = (0..self.points.n_inputs()).collect();
-                let start = self.points.of(self.best.map_or(self.centre, |at| self.results[at].id), &all);
-                if let Some(dense) = &mut self.dense {
-                    dense.evolution = Some(Evolution::new(&start, self.seed, dense.n_turns)?);
-                }
+                let start = context.recipes.of(context.incumbent_or_centre(), &context.all_inputs());
+                SearchSpace::Evolution(Box::new(Evolution::new(&start, context.seed, number)?))
             }
-        }
-        self.refresh_live()
+        };
+        self.begin_anew(context)
     }
 
     /// Takes note of an outcome for the arm whose turn it is; the next one takes over if that was enough.
-    pub(in crate::strategy::auto) fn dense_told(&mut self, id: u64, value: Option<f64>) -> Result<()> {
-        if !(self.bins || self.whole) || self.phase != Phase::Optimise {
+    pub(super) fn turn_told(&mut self, context: &mut Context, id: u64, value: Option<f64>) -> Result<()> {
+        if self.is_over_named() {
             return Ok(());
         }
-        let Some(dense) = &mut self.dense else { return Ok(()) };
-        if let Some(evolution) = &mut dense.evolution {
+        let Some(turn) = &mut self.turn else { return Ok(()) };
+        let mut converged = false;
+        if let SearchSpace::Evolution(evolution) = &mut self.space {
             evolution.told(id, value);
+            converged = evolution.is_over();
         }
-        if dense.before.is_some_and(|before| id <= before) {
+        if !turn.told(id, value) {
             return Ok(());
         }
-        dense.n_results += 1;
-        dense.n_idle += 1;
-        if let Some(value) = value
-            && value < dense.improved - dense.worthwhile
-        {
-            (dense.improved, dense.n_idle) = (value, 0);
-        }
-        let has_gained = dense.improved < dense.first;
-        let converged = dense.evolution.as_ref().is_some_and(Evolution::is_over);
-        let is_idle = dense.n_idle >= tuning::PATIENCE;
-        let has_stalled = self.live.as_ref().is_some_and(|live| live.optimiser.has_stalled());
-        let goes_on = self.bins && has_gained && !has_stalled && !self.is_later_arm();
-        if converged || (is_idle && !goes_on) {
-            return self.next_arm();
+        let has_stalled = self.modelled.as_ref().is_some_and(|modelled| modelled.optimiser.has_stalled());
+        let in_first_bins = matches!(self.space, SearchSpace::Bins(_)) && !turn.is_later();
+        let goes_on = in_first_bins && turn.has_gained() && !has_stalled;
+        if converged || (turn.is_idle() && !goes_on) {
+            let (to, fact) = turn.give_up(arms(context), lowest(context));
+            context.found(fact);
+            self.turn = Some(Turn::begin(context, to, self.turn.take()));
+            return self.begin_arm(context, to);
         }
         if has_stalled
-            && self.n_own + tuning::LAST_SEARCH > self.budget
-            && let Some(live) = &mut self.live
+            && context.counts.own + tuning::LAST_SEARCH > context.budget
+            && let Some(modelled) = &mut self.modelled
         {
-            live.optimiser.resume();
+            modelled.optimiser.resume();
         }
         Ok(())
     }
 
-    /// The next arm takes over.
-    pub(in crate::strategy::auto) fn next_arm(&mut self) -> Result<()> {
-        let arms = self.dense_arms();
-        let lowest = self.best.map_or(f64::INFINITY, |at| self.results[at].value);
-        let Some(dense) = &mut self.dense else { return Ok(()) };
-        let (from, evaluations, idle) = (dense.arm, dense.n_results, dense.n_idle);
-        // Nothing measured before the turn, nothing to compare with.
-        let gain = if dense.first.is_finite() { dense.first - lowest } else { 0.0 };
-        dense.rates.insert(from, gain / evaluations.max(1) as f64);
-        let to = dense.next(arms);
-        self.found(Fact::NextArm { from, evaluations, idle, gain, to });
-        self.begin_turn(to);
-        self.begin_arm(to)
+    /// Bins that were searched long enough under much noise move on.
+    pub(super) fn move_bins_on(&mut self, context: &mut Context) -> Result<()> {
+        if let SearchSpace::Bins(bins) = &mut self.space
+            && bins.is_searched(context)
+        {
+            let is_later = self.turn.as_ref().is_some_and(Turn::is_later);
+            self.space = SearchSpace::Bins(Bins::draw(context, is_later)?);
+            self.modelled = None;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::auto::context::Task;
+    use crate::strategy::auto::rehearsal::{answer, context, measure};
+    use crate::trial::Recipe;
+
+    /// A search that is dense, of a function whose incumbent is worth 1.
+    fn dense(n: usize) -> (Context, ModelSearch) {
+        let mut context = context(n);
+        context.centre = measure(&mut context, Recipe::Centre, 2.0);
+        measure(&mut context, Recipe::Low, 3.0);
+        measure(&mut context, Recipe::High, 1.0);
+        context.noise.scale = 1.0;
+        let mut search = ModelSearch::new();
+        search.begin_dense(&mut context).unwrap();
+        (context, search)
+    }
+
+    #[test]
+    fn the_first_arm_depends_on_the_number_of_inputs() {
+        let (context, search) = dense(300);
+        assert!(matches!(search.space, SearchSpace::Bins(_)) && search.is_ready());
+        assert_eq!(context.queue.len(), tuning::BIN_POINTS);
+        let (context, search) = dense(60);
+        assert!(matches!(search.space, SearchSpace::AllInputs) && search.is_ready());
+        assert!(context.queue.is_empty());
+    }
+
+    #[test]
+    fn an_arm_that_gains_nothing_gives_way_in_order() {
+        let (mut context, mut search) = dense(300);
+        let mut arms = vec![];
+        for id in 3..260 {
+            // What is out is of the arm that asked it.
+            context.queue.clear();
+            search.turn_told(&mut context, id, Some(1.5)).unwrap();
+            let arm = search.turn.as_ref().unwrap().arm;
+            if arms.last() != Some(&arm) {
+                arms.push(arm);
+            }
+        }
+        use DenseArm::{AllInputs, Bins as InBins, Evolution as Evolving};
+        // Rates are all zero: in turn.
+        assert_eq!(arms, [InBins, AllInputs, Evolving, InBins, AllInputs]);
+        let turns = context.findings.iter().filter(|finding| matches!(finding.fact, Fact::NextArm { .. }));
+        assert_eq!(turns.count(), 4);
+        assert!(search.turn.as_ref().unwrap().is_later());
+    }
+
+    #[test]
+    fn an_improvement_renews_patience_and_old_answers_do_not_count() {
+        let (context, _) = dense(300);
+        let mut turn = Turn::begin(&context, DenseArm::AllInputs, None);
+        assert!(!turn.told(2, Some(0.0)), "asked before the turn");
+        for id in 3..3 + tuning::PATIENCE as u64 - 1 {
+            assert!(turn.told(id, Some(1.0)) && !turn.is_idle());
+        }
+        turn.told(90, Some(1.0 - 1e-6));
+        assert!(turn.is_idle() && !turn.has_gained(), "too small to count");
+        turn.told(91, Some(0.5));
+        assert!(!turn.is_idle() && turn.has_gained());
+    }
+
+    #[test]
+    fn the_arm_that_gained_most_comes_next() {
+        let (context, _) = dense(300);
+        let mut turn = Turn::begin(&context, DenseArm::Bins, None);
+        let order = arms(&context);
+        turn.rates = BTreeMap::from([(DenseArm::AllInputs, 0.1), (DenseArm::Evolution, 0.3)]);
+        turn.n_results = 10;
+        let (to, _) = turn.give_up(order, 0.0);
+        assert_eq!((to, turn.rates[&DenseArm::Bins]), (DenseArm::Evolution, 0.1));
+    }
+
+    #[test]
+    fn noisy_bins_move_on_around_the_best_repeated_point() {
+        let mut context = context(300);
+        context.centre = measure(&mut context, Recipe::Centre, 2.0);
+        (context.noise.scale, context.noise.sigma, context.noise.noisy) = (1.0, 0.5, true);
+        let mut search = ModelSearch::new();
+        search.begin_dense(&mut context).unwrap();
+        assert!(search.turn.is_none(), "gains may be luck");
+        let low = measure(&mut context, Recipe::Uniform, -3.0);
+        for _ in 0..tuning::BINS_STAY {
+            measure(&mut context, Recipe::Uniform, 1.0);
+        }
+        context.queue.clear();
+        search.move_bins_on(&mut context).unwrap();
+        assert_eq!(context.queue.len(), tuning::REPEATED_AGAIN * tuning::REPEATS);
+        while let Some(queued) = context.queue.front()
+            && matches!(queued.task, Task::Repeat(_))
+        {
+            let (_, Task::Repeat(slot), value) = answer(&mut context, |_| 0.5) else { unreachable!() };
+            let value = if slot == 0 { -2.0 } else { value };
+            context.repeats.told(slot, Some(value));
+            search.move_bins_on(&mut context).unwrap();
+        }
+        let SearchSpace::Bins(bins) = &search.space else { panic!("no bins") };
+        assert_eq!((bins.base, bins.number), (low, 1));
+        assert_eq!(context.queue.len(), tuning::MOVED_BIN_POINTS);
     }
 }

@@ -1,89 +1,163 @@
 //! All inputs answer alike: they are moved together first, and then single ones are looked for with moves that keep the sum.
+//!
+//! The line goes through the centre: the corners are on it, and nothing near it is clipped. A row that happens to lie lower
+//! than the bottom of the centre's line is not at the bottom of its own, so that one is searched too. At the bottom one
+//! evaluation shows the noise there.
 
-pub(super) mod parabola;
+mod parabola;
 
-use super::screening::round::Round;
-use super::{Auto, Fact, LineSearch, Phase, Task};
-use crate::error::Result;
+use super::context::{Context, Task};
+use super::phase::Step;
+use super::screening::Base;
+use crate::strategy::study::insight::Fact;
 use crate::trial::{Moves, Recipe, TrialId};
 use parabola::Parabolas;
 
-impl Auto {
-    pub(in crate::strategy::auto) fn begin_line(&mut self, number: usize) -> Result<()> {
-        let Some((_, Round::Coded(round))) = self.round.take() else { return Ok(()) };
-        self.found(Fact::Alike);
-        let slope = round.slope(|group| self.sense(number, &group.0));
-        self.lined = true;
-        self.phase = Phase::Line;
-        let Some(best) = self.best.map(|at| self.results[at]) else { return Ok(()) };
-        let value_of = |id: TrialId| self.results.iter().find(|result| result.id == id).map(|r| r.value);
-        // The centre: the corners are on its line, and nothing near it is clipped.
-        let (base, value) = value_of(self.centre).map_or((best.id, best.value), |value| (self.centre, value));
+/// The phase that moves all inputs together.
+pub(super) enum LineSearch {
+    /// Along the line through a base. The slope is that where screening began.
+    Along { base: TrialId, line: Parabolas, slope: f64 },
+    /// At the bottom, for the noise.
+    Bottom,
+}
+
+impl LineSearch {
+    /// A search along the line on which the value has this slope; None if nothing was measured.
+    pub(super) fn begin(context: &mut Context, slope: f64) -> Option<LineSearch> {
+        context.found(Fact::Alike);
+        context.tried.line = true;
+        let best = context.results.incumbent()?;
+        let centre = context.centre;
+        let (base, value) =
+            context.results.value(centre).map_or((best.id, best.value), |value| (centre, value));
         let mut points = vec![(0.0, value)];
-        for result in &self.results {
-            match self.points.recipe(result.id) {
-                Some(Recipe::Low) if base == self.centre => points.push((-0.5, result.value)),
-                Some(Recipe::High) if base == self.centre => points.push((0.5, result.value)),
+        for result in context.results.iter() {
+            match context.recipes.recipe(result.id) {
+                Some(Recipe::Low) if base == centre => points.push((-0.5, result.value)),
+                Some(Recipe::High) if base == centre => points.push((0.5, result.value)),
                 _ => {}
             }
         }
-        let line = Parabolas::new(points, slope, self.noise.scale);
-        self.line = Some(LineSearch { base, line, slope });
-        self.line_on()
+        let line = Parabolas::new(points, slope, context.noise.scale);
+        Some(LineSearch::Along { base, line, slope })
     }
 
-    fn line_on(&mut self) -> Result<()> {
-        let Some(LineSearch { base, line, .. }) = &mut self.line else { return Ok(()) };
-        let base = *base;
+    /// Asks for the next point on the line, if there is one to look at.
+    pub(super) fn advance(&mut self, context: &mut Context) -> Step {
+        let LineSearch::Along { base, line, .. } = self else { return Step::Stay };
         match line.next() {
             Some(shift) => {
-                self.push(Recipe::Line { base, shift }, vec![], Task::Line(shift));
-                Ok(())
+                context.push(Recipe::Line { base: *base, shift }, vec![], Task::Line(shift));
+                Step::Stay
             }
-            None => self.line_over(),
+            None => self.over(context),
         }
     }
 
-    pub(in crate::strategy::auto) fn line_told(&mut self, t: f64, value: Option<f64>) -> Result<()> {
-        match (value, &mut self.line) {
-            (Some(value), Some(search)) => {
-                search.line.told(t, value);
-                self.line_on()
+    /// The value at t.
+    pub(super) fn told(&mut self, context: &mut Context, t: f64, value: Option<f64>) -> Step {
+        let LineSearch::Along { line, .. } = self else { return Step::Stay };
+        match value {
+            Some(value) => {
+                line.told(t, value);
+                self.advance(context)
             }
-            _ => self.line_over(),
+            None => self.over(context),
         }
     }
 
-    /// At the bottom: look for single inputs with moves that keep the sum. A row that happens to lie lower than the bottom of
-    /// the centre's line is not at the bottom of its own.
-    fn line_over(&mut self) -> Result<()> {
-        let over = self.line.take();
-        let Some(best) = self.best.map(|at| self.results[at]) else { return self.go_dense() };
-        if let Some(LineSearch { base, slope, .. }) = over
+    /// The bottom of a line is reached.
+    fn over(&mut self, context: &mut Context) -> Step {
+        let Some(best) = context.results.incumbent() else { return Step::Dense };
+        let on_line = |recipe: &Recipe| matches!(recipe, Recipe::Line { .. } | Recipe::Low | Recipe::High);
+        if let LineSearch::Along { base, slope, .. } = *self
             && best.id != base
-            && !matches!(self.points.recipe(best.id), Some(Recipe::Line { .. } | Recipe::Low | Recipe::High))
+            && !context.recipes.recipe(best.id).is_some_and(on_line)
         {
-            let line = Parabolas::new(vec![(0.0, best.value)], slope, self.noise.scale);
-            self.line = Some(LineSearch { base: best.id, line, slope });
-            return self.line_on();
+            let line = Parabolas::new(vec![(0.0, best.value)], slope, context.noise.scale);
+            *self = LineSearch::Along { base: best.id, line, slope };
+            return self.advance(context);
         }
-        self.data_from = self.results.len();
-        self.found(Fact::Line { value: best.value });
-        if self.noise.noisy {
-            return self.go_dense();
+        context.results.model_from = context.results.len();
+        context.found(Fact::Line { value: best.value });
+        if context.noise.noisy {
+            return Step::Dense;
         }
-        self.phase = Phase::Bottom;
-        self.push(Recipe::Jitter { base: best.id, balanced: true }, vec![], Task::Bottom(best.value));
-        Ok(())
+        *self = LineSearch::Bottom;
+        context.push(Recipe::Jitter { base: best.id, balanced: true }, vec![], Task::Bottom(best.value));
+        Step::Stay
     }
 
-    pub(in crate::strategy::auto) fn bottom_told(&mut self, before: f64, value: Option<f64>) -> Result<()> {
+    /// The bottom, where the value was `before`, once more: single inputs are looked for with moves that keep the sum.
+    pub(super) fn bottom_told(&self, context: &mut Context, before: f64, value: Option<f64>) -> Step {
         if let Some(value) = value {
-            self.noise.sigma = (value - before).abs() / std::f64::consts::SQRT_2;
+            context.noise.sigma = (value - before).abs() / std::f64::consts::SQRT_2;
         }
-        match self.best.map(|at| self.results[at]) {
-            Some(best) => self.begin_round(best.id, (best.value, 1), Moves::SumKept),
-            None => self.go_dense(),
+        match Base::incumbent(context) {
+            Some(base) => Step::Screen(base, Moves::SumKept),
+            None => Step::Dense,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::auto::rehearsal::{answer, context, measure};
+
+    fn sum(x: &[f64]) -> f64 {
+        (x.iter().sum::<f64>() / x.len() as f64 - 0.3).powi(2)
+    }
+
+    /// Answers steps along the line until the bottom is asked for, or a step follows.
+    fn run(context: &mut Context, line: &mut LineSearch) -> Step {
+        let mut step = line.advance(context);
+        while step == Step::Stay {
+            step = match answer(context, sum) {
+                (_, Task::Line(t), value) => line.told(context, t, Some(value)),
+                (_, Task::Bottom(before), value) => line.bottom_told(context, before, Some(value)),
+                (_, task, _) => panic!("{task:?}"),
+            };
+        }
+        step
+    }
+
+    #[test]
+    fn at_the_bottom_moves_keep_the_sum() {
+        let mut context = context(60);
+        context.centre = measure(&mut context, Recipe::Centre, sum(&[0.5]));
+        context.noise.scale = 1.0;
+        let mut line = LineSearch::begin(&mut context, 0.4).unwrap();
+        let Step::Screen(base, moves) = run(&mut context, &mut line) else { panic!("no round") };
+        assert_eq!(moves, Moves::SumKept);
+        assert!(base.value < 1e-8, "{}", base.value);
+        assert!(context.tried.line && context.results.model_from > 1);
+        assert!(matches!(line, LineSearch::Bottom));
+    }
+
+    #[test]
+    fn a_lower_row_has_a_line_of_its_own() {
+        let mut context = context(60);
+        context.centre = measure(&mut context, Recipe::Centre, sum(&[0.5]));
+        // Lower than anything on the line through the centre.
+        let row = measure(&mut context, Recipe::Latin { batch: 0, count: 10, row: 2 }, -1.0);
+        context.noise.scale = 1.0;
+        let mut line = LineSearch::begin(&mut context, 0.4).unwrap();
+        let mut step = line.advance(&mut context);
+        while step == Step::Stay && matches!(line, LineSearch::Along { base, .. } if base != row) {
+            let (_, Task::Line(t), value) = answer(&mut context, sum) else { panic!("not a line") };
+            step = line.told(&mut context, t, Some(value));
+        }
+        assert!(matches!(line, LineSearch::Along { base, .. } if base == row), "{step:?}");
+    }
+
+    #[test]
+    fn noise_leads_to_bins_and_a_failure_ends_the_line() {
+        let mut context = context(60);
+        context.centre = measure(&mut context, Recipe::Centre, 1.0);
+        (context.noise.scale, context.noise.noisy) = (1.0, true);
+        let mut line = LineSearch::begin(&mut context, 0.4).unwrap();
+        assert_eq!(line.advance(&mut context), Step::Stay);
+        assert_eq!(line.told(&mut context, -0.05, None), Step::Dense);
     }
 }

@@ -18,7 +18,7 @@ pub(in crate::strategy::auto) struct Parabolas {
 
 impl Parabolas {
     /// A search with these points known, one of them at t = 0.
-    pub(in crate::strategy::auto) fn new(points: Vec<(f64, f64)>, slope: f64, scale: f64) -> Parabolas {
+    pub(super) fn new(points: Vec<(f64, f64)>, slope: f64, scale: f64) -> Parabolas {
         let mut line = Parabolas { points: vec![], slope, left: tuning::LINE_STEPS, scale };
         points.into_iter().for_each(|(t, value)| line.insert(t, value));
         line
@@ -30,12 +30,12 @@ impl Parabolas {
     }
 
     /// Takes the value at t.
-    pub(in crate::strategy::auto) fn told(&mut self, t: f64, value: f64) {
+    pub(super) fn told(&mut self, t: f64, value: f64) {
         self.insert(t, value);
     }
 
     /// Where to look next; None when the search is over.
-    pub(in crate::strategy::auto) fn next(&mut self) -> Option<f64> {
+    pub(super) fn next(&mut self) -> Option<f64> {
         self.left = self.left.checked_sub(1)?;
         let (t, y): (Vec<f64>, Vec<f64>) = self.points.iter().copied().unzip();
         let n = t.len();

@@ -24,11 +24,11 @@ struct KnownGroup {
 }
 
 /// A round.
-pub(in crate::strategy::auto) struct Coded {
+pub(super) struct Coded {
     /// How far inputs move.
-    pub(in crate::strategy::auto) step: f64,
+    pub(super) step: f64,
     /// Value at the base.
-    pub(in crate::strategy::auto) base_value: f64,
+    pub(super) base_value: f64,
     sum_kept: bool,
     known: Vec<KnownGroup>,
     n_first: usize,
@@ -43,7 +43,7 @@ pub(in crate::strategy::auto) struct Coded {
     n_found: usize,
     found: Vec<NamedPlace>,
     /// Tests so far.
-    pub(in crate::strategy::auto) n_tests: usize,
+    pub(super) n_tests: usize,
     /// Splits and inputs found when weak groups began to wait.
     late: Option<(usize, usize)>,
     /// Whether the noise was put in doubt: once per round.
@@ -53,13 +53,7 @@ pub(in crate::strategy::auto) struct Coded {
 
 impl Coded {
     /// A round over `n` inputs.
-    pub(in crate::strategy::auto) fn new(
-        n: usize,
-        step: f64,
-        base_value: f64,
-        sum_kept: bool,
-        around: Surroundings,
-    ) -> Coded {
+    pub(super) fn new(n: usize, step: f64, base_value: f64, sum_kept: bool, around: Surroundings) -> Coded {
         let mut round = Coded {
             step,
             base_value,
@@ -100,7 +94,7 @@ impl Coded {
     }
 
     /// An answer no larger than this is none.
-    pub(in crate::strategy::auto) fn threshold(&self) -> f64 {
+    pub(super) fn threshold(&self) -> f64 {
         (tuning::SIGNIFICANT * self.around.sigma).max(tuning::ROUNDING_OF_VALUE * self.base_value.abs())
     }
 
@@ -120,27 +114,27 @@ impl Coded {
     }
 
     /// The next test, which stays until it is taken.
-    pub(in crate::strategy::auto) fn next(&self) -> Option<&GroupTest> {
+    pub(super) fn next(&self) -> Option<&GroupTest> {
         self.tests.front()
     }
 
     /// Takes the next test.
-    pub(in crate::strategy::auto) fn take(&mut self) -> Option<GroupTest> {
+    pub(super) fn take(&mut self) -> Option<GroupTest> {
         self.tests.pop_front()
     }
 
     /// Inputs found since the last call.
-    pub(in crate::strategy::auto) fn found(&mut self) -> Vec<NamedPlace> {
+    pub(super) fn found(&mut self) -> Vec<NamedPlace> {
         std::mem::take(&mut self.found)
     }
 
     /// Groups that answer weakly and wait.
-    pub(in crate::strategy::auto) fn n_waiting(&self) -> usize {
+    pub(super) fn n_waiting(&self) -> usize {
         self.open.len()
     }
 
     /// The slope along all inputs moved alike, from the answers of the first groups.
-    pub(in crate::strategy::auto) fn slope(&self, sign_of: impl Fn(&Group) -> f64) -> f64 {
+    pub(super) fn slope(&self, sign_of: impl Fn(&Group) -> f64) -> f64 {
         self.known[..self.n_first]
             .iter()
             .map(|known| known.answer.unwrap_or(0.0) * sign_of(&known.group))
@@ -160,12 +154,7 @@ impl Coded {
     }
 
     /// Takes the answer to a test: the value, or none if the evaluation broke.
-    pub(in crate::strategy::auto) fn told(
-        &mut self,
-        test: GroupTest,
-        value: Option<f64>,
-        around: Surroundings,
-    ) {
+    pub(super) fn told(&mut self, test: GroupTest, value: Option<f64>, around: Surroundings) {
         self.around = around;
         self.busy -= 1;
         match value {
@@ -241,11 +230,7 @@ impl Coded {
 
     /// Gives work to open groups, strongest first, and says where the round stands. `sign_of` is the sense of a group's
     /// move.
-    pub(in crate::strategy::auto) fn advance(
-        &mut self,
-        lined: bool,
-        sign_of: impl Fn(&Group) -> f64,
-    ) -> RoundState {
+    pub(super) fn advance(&mut self, lined: bool, sign_of: impl Fn(&Group) -> f64) -> RoundState {
         if self.late.is_some() {
             return RoundState::Done;
         }
@@ -295,7 +280,7 @@ impl Coded {
     }
 
     /// Looks into a weak group while the optimisation goes on; false if there is none to look into.
-    pub(in crate::strategy::auto) fn look_closer(&mut self) -> bool {
+    pub(super) fn look_closer(&mut self) -> bool {
         let Some((splits, found)) = self.late else { return false };
         if self.busy > 0 || self.open.is_empty() || self.n_tests >= self.around.most_tests() {
             return false;
@@ -315,7 +300,7 @@ impl Coded {
     }
 
     /// Forgets weak groups.
-    pub(in crate::strategy::auto) fn drop_waiting(&mut self) {
+    pub(super) fn drop_waiting(&mut self) {
         self.open.clear();
     }
 

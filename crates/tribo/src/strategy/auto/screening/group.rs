@@ -4,26 +4,26 @@
 
 /// Ranges of places, ends excluded, in increasing order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(in crate::strategy::auto) struct Group(pub(in crate::strategy::auto) Vec<(usize, usize)>);
+pub(super) struct Group(pub(super) Vec<(usize, usize)>);
 
 impl Group {
     /// Places from `start` to before `end`.
-    pub(in crate::strategy::auto) fn range(start: usize, end: usize) -> Group {
+    pub(super) fn range(start: usize, end: usize) -> Group {
         Group(if start < end { vec![(start, end)] } else { vec![] })
     }
 
     /// Number of inputs.
-    pub(in crate::strategy::auto) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.0.iter().map(|(start, end)| end - start).sum()
     }
 
     /// The place of its first input.
-    pub(in crate::strategy::auto) fn first(&self) -> Option<usize> {
+    pub(super) fn first(&self) -> Option<usize> {
         self.0.first().map(|&(start, _)| start)
     }
 
     /// Its inputs number `from` to before `to`, and the others.
-    pub(in crate::strategy::auto) fn cut(&self, from: usize, to: usize) -> (Group, Group) {
+    pub(super) fn cut(&self, from: usize, to: usize) -> (Group, Group) {
         let (mut inner, mut outer) = (vec![], vec![]);
         let mut rank = 0;
         for &(start, end) in &self.0 {
@@ -41,14 +41,14 @@ impl Group {
     }
 
     /// `count` parts of nearly equal size, none empty.
-    pub(in crate::strategy::auto) fn split(&self, count: usize) -> Vec<Group> {
+    pub(super) fn split(&self, count: usize) -> Vec<Group> {
         let m = self.len();
         let count = count.clamp(1, m.max(1));
         (0..count).map(|k| self.cut(k * m / count, (k + 1) * m / count).0).collect()
     }
 
     /// Its places that are not in a part of it.
-    pub(in crate::strategy::auto) fn without(&self, part: &Group) -> Group {
+    pub(super) fn without(&self, part: &Group) -> Group {
         let inside = |place: usize| part.0.iter().any(|&(start, end)| (start..end).contains(&place));
         let mut out: Vec<(usize, usize)> = vec![];
         for place in self.0.iter().flat_map(|&(start, end)| start..end).filter(|&place| !inside(place)) {
@@ -61,7 +61,7 @@ impl Group {
     }
 
     /// Its places and those of another group, which has none of them.
-    pub(in crate::strategy::auto) fn with(&self, other: &Group) -> Group {
+    pub(super) fn with(&self, other: &Group) -> Group {
         let mut parts = [&self.0[..], &other.0].concat();
         parts.sort_unstable();
         let mut out: Vec<(usize, usize)> = vec![];

@@ -39,9 +39,9 @@ enum Significance {
 }
 
 /// A round.
-pub(in crate::strategy::auto) struct Halving {
+pub(super) struct Halving {
     /// How far inputs move.
-    pub(in crate::strategy::auto) step: f64,
+    pub(super) step: f64,
     /// Value at the base: mean, and the evaluations it is worth.
     base: (f64, f64),
     /// Values of idle groups.
@@ -57,19 +57,14 @@ pub(in crate::strategy::auto) struct Halving {
     n_found: usize,
     found: Vec<NamedPlace>,
     /// Tests so far.
-    pub(in crate::strategy::auto) n_tests: usize,
+    pub(super) n_tests: usize,
     is_done: bool,
     around: Surroundings,
 }
 
 impl Halving {
     /// A round over `n` inputs. The value at the base is the mean of so many evaluations.
-    pub(in crate::strategy::auto) fn new(
-        n: usize,
-        step: f64,
-        base: (f64, usize),
-        around: Surroundings,
-    ) -> Halving {
+    pub(super) fn new(n: usize, step: f64, base: (f64, usize), around: Surroundings) -> Halving {
         let mut round = Halving {
             step,
             base: (base.0, base.1.max(1) as f64),
@@ -107,17 +102,17 @@ impl Halving {
     }
 
     /// The next test, which stays until it is taken.
-    pub(in crate::strategy::auto) fn next(&self) -> Option<&GroupTest> {
+    pub(super) fn next(&self) -> Option<&GroupTest> {
         self.tests.front()
     }
 
     /// Takes the next test.
-    pub(in crate::strategy::auto) fn take(&mut self) -> Option<GroupTest> {
+    pub(super) fn take(&mut self) -> Option<GroupTest> {
         self.tests.pop_front()
     }
 
     /// Inputs found since the last call.
-    pub(in crate::strategy::auto) fn found(&mut self) -> Vec<NamedPlace> {
+    pub(super) fn found(&mut self) -> Vec<NamedPlace> {
         std::mem::take(&mut self.found)
     }
 
@@ -157,12 +152,7 @@ impl Halving {
     }
 
     /// Takes the answer to a test: the value, or none if the evaluation broke.
-    pub(in crate::strategy::auto) fn told(
-        &mut self,
-        test: GroupTest,
-        value: Option<f64>,
-        around: Surroundings,
-    ) {
+    pub(super) fn told(&mut self, test: GroupTest, value: Option<f64>, around: Surroundings) {
         self.around = around;
         self.busy -= 1;
         let About::Node(index) = test.about else { return };
@@ -214,7 +204,7 @@ impl Halving {
     }
 
     /// Gives work to open groups, strongest first, and says where the round stands.
-    pub(in crate::strategy::auto) fn advance(&mut self) -> RoundState {
+    pub(super) fn advance(&mut self) -> RoundState {
         if self.is_done {
             return RoundState::Done;
         }

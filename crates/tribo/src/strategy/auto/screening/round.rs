@@ -12,16 +12,16 @@ use crate::trial::{Recipe, RoundStart};
 /// A question: the value with this group moved.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::strategy::auto) struct GroupTest {
-    pub(in crate::strategy::auto) group: Group,
-    pub(in crate::strategy::auto) chunk: Option<usize>,
+    pub(super) group: Group,
+    pub(super) chunk: Option<usize>,
     /// Part of the round's step, halved after a failure.
-    pub(in crate::strategy::auto) part: f64,
-    pub(in crate::strategy::auto) about: About,
+    pub(super) part: f64,
+    pub(super) about: About,
 }
 
 /// What the answer is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::strategy::auto) enum About {
+pub(super) enum About {
     /// The whole of group number ...
     Whole(usize),
     /// The code of group number ..., read at once.
@@ -49,7 +49,7 @@ pub(in crate::strategy::auto) struct NamedPlace {
 
 /// How the round goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::strategy::auto) enum RoundState {
+pub(super) enum RoundState {
     /// Tests are under way or waiting.
     Going,
     /// Are the answers noise? The base should be evaluated again.
@@ -75,25 +75,25 @@ pub(in crate::strategy::auto) struct Surroundings {
 
 impl Surroundings {
     /// Groups a round begins with.
-    pub(in crate::strategy::auto) fn n_groups(&self) -> usize {
+    pub(super) fn n_groups(&self) -> usize {
         if self.workers >= tuning::CROWD { tuning::FIRST_GROUPS.1 } else { tuning::FIRST_GROUPS.0 }
     }
 
     /// Tests a round may take.
-    pub(in crate::strategy::auto) fn most_tests(&self) -> usize {
+    pub(super) fn most_tests(&self) -> usize {
         (self.budget / tuning::TESTS_IN_BUDGET).max(tuning::FEWEST_TESTS)
     }
 }
 
 /// A round of either kind.
-pub(in crate::strategy::auto) enum Round {
+pub(super) enum Round {
     Coded(Coded),
     Halving(Halving),
 }
 
 impl Round {
     /// How far inputs move.
-    pub(in crate::strategy::auto) fn step(&self) -> f64 {
+    pub(super) fn step(&self) -> f64 {
         match self {
             Round::Coded(round) => round.step,
             Round::Halving(round) => round.step,
@@ -101,7 +101,7 @@ impl Round {
     }
 
     /// How the next test of round `number` is made.
-    pub(in crate::strategy::auto) fn recipe(&self, number: usize, start: &RoundStart) -> Recipe {
+    pub(super) fn recipe(&self, number: usize, start: &RoundStart) -> Recipe {
         match self.next() {
             Some(GroupTest { group, chunk, part, .. }) => {
                 let (parts, step) = (group.0.clone(), self.step() * part);
@@ -113,7 +113,7 @@ impl Round {
     }
 
     /// The next test, which stays until it is taken.
-    pub(in crate::strategy::auto) fn next(&self) -> Option<&GroupTest> {
+    pub(super) fn next(&self) -> Option<&GroupTest> {
         match self {
             Round::Coded(round) => round.next(),
             Round::Halving(round) => round.next(),
@@ -121,7 +121,7 @@ impl Round {
     }
 
     /// Takes the next test.
-    pub(in crate::strategy::auto) fn take(&mut self) -> Option<GroupTest> {
+    pub(super) fn take(&mut self) -> Option<GroupTest> {
         match self {
             Round::Coded(round) => round.take(),
             Round::Halving(round) => round.take(),
@@ -129,12 +129,7 @@ impl Round {
     }
 
     /// Takes the answer to a test: the value, or none if the evaluation broke.
-    pub(in crate::strategy::auto) fn told(
-        &mut self,
-        test: GroupTest,
-        value: Option<f64>,
-        around: Surroundings,
-    ) {
+    pub(super) fn told(&mut self, test: GroupTest, value: Option<f64>, around: Surroundings) {
         match self {
             Round::Coded(round) => round.told(test, value, around),
             Round::Halving(round) => round.told(test, value, around),
@@ -142,11 +137,7 @@ impl Round {
     }
 
     /// Gives work to open groups and says where the round stands. `sign_of` is the sense of a group's move.
-    pub(in crate::strategy::auto) fn advance(
-        &mut self,
-        lined: bool,
-        sign_of: impl Fn(&Group) -> f64,
-    ) -> RoundState {
+    pub(super) fn advance(&mut self, lined: bool, sign_of: impl Fn(&Group) -> f64) -> RoundState {
         match self {
             Round::Coded(round) => round.advance(lined, sign_of),
             Round::Halving(round) => round.advance(),
@@ -154,7 +145,7 @@ impl Round {
     }
 
     /// Inputs found since the last call.
-    pub(in crate::strategy::auto) fn found(&mut self) -> Vec<NamedPlace> {
+    pub(super) fn found(&mut self) -> Vec<NamedPlace> {
         match self {
             Round::Coded(round) => round.found(),
             Round::Halving(round) => round.found(),
@@ -162,7 +153,7 @@ impl Round {
     }
 
     /// Tests so far.
-    pub(in crate::strategy::auto) fn n_tests(&self) -> usize {
+    pub(super) fn n_tests(&self) -> usize {
         match self {
             Round::Coded(round) => round.n_tests,
             Round::Halving(round) => round.n_tests,
@@ -170,7 +161,7 @@ impl Round {
     }
 
     /// Groups that answer weakly and wait.
-    pub(in crate::strategy::auto) fn n_waiting(&self) -> usize {
+    pub(super) fn n_waiting(&self) -> usize {
         match self {
             Round::Coded(round) => round.n_waiting(),
             Round::Halving(_) => 0,

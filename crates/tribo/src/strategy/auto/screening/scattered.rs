@@ -10,21 +10,30 @@
 //! It finds nothing when slopes are not sparse, or weak ones hide behind curvature; codes and the rest check follow then.
 
 use super::round::NamedPlace;
-use crate::error::Result;
 use crate::rng::bits_at;
-use crate::strategy::auto::slope_hints::Slope;
-use crate::strategy::auto::{Auto, Phase, tuning};
-use crate::trial::Recipe;
+use crate::strategy::auto::tuning;
 
 /// The probes so far.
-#[derive(Default)]
-pub(in crate::strategy::auto) struct Scatter {
+pub(in crate::strategy::auto) struct Probes {
+    /// Probes at most.
+    most: usize,
     n_asked: usize,
     n_back: usize,
     /// The words that the parts of all inputs are read from, and the value.
     rows: Vec<(Vec<u64>, f64)>,
     /// Rows at the last attempt to read them.
     n_read: usize,
+}
+
+/// What the probes say.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::strategy::auto) enum Slopes {
+    /// Nothing yet.
+    Open,
+    /// Nothing answers at the base, or too little to be sure, or too many inputs.
+    None,
+    /// These inputs answer, and no others.
+    Of(Vec<NamedPlace>),
 }
 
 /// Inputs whose parts are in one word, four bits each.
@@ -48,79 +57,48 @@ fn words(key: u64, n: usize) -> Vec<u64> {
     (0..n.div_ceil(IN_WORD)).map(|word| bits_at(key, word as u64)).collect()
 }
 
-impl Auto {
-    /// With a crowd of workers screening does not wait for the first points.
-    pub(in crate::strategy::auto) fn scatter_early(&mut self) {
-        let begins = self.phase == Phase::Start && self.scatter.is_none() && self.workers == tuning::CROWD;
-        let discrete = |auto: &Auto| (0..auto.points.n_inputs()).any(|input| auto.points.is_discrete(input));
-        let whole = matches!(self.points.recipe(self.centre), Some(Recipe::Centre));
-        if begins && whole && !self.is_given && self.hint.is_none() && !discrete(self) {
-            self.scatter = Some(Scatter::default());
-        }
-    }
-
-    fn most_probes(&self) -> usize {
-        ((tuning::PROBES_IN_BUDGET * self.budget as f64) as usize).min(tuning::MOST_PROBES)
+impl Probes {
+    /// For a study of so many evaluations.
+    pub(in crate::strategy::auto) fn new(budget: usize) -> Probes {
+        let most = ((tuning::PROBES_IN_BUDGET * budget as f64) as usize).min(tuning::MOST_PROBES);
+        Probes { most, n_asked: 0, n_back: 0, rows: vec![], n_read: 0 }
     }
 
     /// Whether another probe is wanted.
-    pub(in crate::strategy::auto) fn wants_scatter(&self) -> bool {
-        self.scatter.as_ref().is_some_and(|scatter| scatter.n_asked < self.most_probes())
+    pub(in crate::strategy::auto) fn wants_more(&self) -> bool {
+        self.n_asked < self.most
     }
 
-    pub(in crate::strategy::auto) fn scatter_asked(&mut self) {
-        if let Some(scatter) = &mut self.scatter {
-            scatter.n_asked += 1;
-        }
+    pub(in crate::strategy::auto) fn asked(&mut self) {
+        self.n_asked += 1;
     }
 
-    pub(in crate::strategy::auto) fn scatter_told(&mut self, key: u64, value: Option<f64>) {
-        let n = self.points.n_inputs();
-        let Some(scatter) = &mut self.scatter else { return };
-        scatter.n_back += 1;
+    pub(in crate::strategy::auto) fn n_back(&self) -> usize {
+        self.n_back
+    }
+
+    /// Takes the value of the probe of `n` inputs with this key.
+    pub(in crate::strategy::auto) fn told(&mut self, key: u64, n: usize, value: Option<f64>) {
+        self.n_back += 1;
         if let Some(value) = value {
-            scatter.rows.push((words(key, n), value));
+            self.rows.push((words(key, n), value));
         }
     }
 
-    /// Reads the probes: optimises what they name, waits for more, or goes on with groups and codes.
-    pub(in crate::strategy::auto) fn scatter_settled(&mut self, centre: f64) -> Result<()> {
-        let most = self.most_probes();
-        let (n, sigma) = (self.points.n_inputs(), self.noise.sigma);
-        let Some(scatter) = &mut self.scatter else { return Ok(()) };
-        self.n_tests = scatter.n_back;
-        if scatter.rows.len() > scatter.n_read {
-            scatter.n_read = scatter.rows.len();
-            let rows: Vec<&[u64]> = scatter.rows.iter().map(|(words, _)| &words[..]).collect();
-            let changes: Vec<f64> = scatter.rows.iter().map(|(_, value)| value - centre).collect();
-            let error = error_of(&changes, sigma);
-            if let Some(slopes) = sparse(&rows, n, &changes, error) {
-                self.scatter = None;
-                if slopes.is_empty() {
-                    // Nothing answers at the centre, or too little to be sure.
-                    return self.screen_all();
-                }
-                let found = |&(place, answer): &(usize, f64)| NamedPlace { place, answer, threshold: error };
-                let found: Vec<NamedPlace> = slopes.iter().map(found).collect();
-                let inputs: Vec<usize> = slopes.iter().map(|slope| slope.0).collect();
-                let base = self.centre;
-                let slope = |found: &NamedPlace| {
-                    let (input, slope) = (found.place, found.answer / tuning::SMALL_STEP.0);
-                    Slope { input, base, value: centre, slope }
-                };
-                self.slopes = found.iter().map(slope).collect();
-                self.name(&found, tuning::SMALL_STEP.0, &inputs);
-                self.phase = Phase::Optimise;
-                self.refresh_live()?;
-                self.queue_rest();
-                return Ok(());
+    /// Reads the probes: the value at the base is known, and how noisy values are.
+    pub(in crate::strategy::auto) fn read(&mut self, n: usize, base: f64, sigma: f64) -> Slopes {
+        if self.rows.len() > self.n_read {
+            self.n_read = self.rows.len();
+            let rows: Vec<&[u64]> = self.rows.iter().map(|(words, _)| &words[..]).collect();
+            let changes: Vec<f64> = self.rows.iter().map(|(_, value)| value - base).collect();
+            let threshold = error_of(&changes, sigma);
+            if let Some(slopes) = sparse(&rows, n, &changes, threshold) {
+                let found = slopes.into_iter().map(|(place, answer)| NamedPlace { place, answer, threshold });
+                let found: Vec<NamedPlace> = found.collect();
+                return if found.is_empty() { Slopes::None } else { Slopes::Of(found) };
             }
         }
-        if scatter.n_back >= most {
-            self.scatter = None;
-            return self.screen_all();
-        }
-        Ok(())
+        if self.n_back >= self.most { Slopes::None } else { Slopes::Open }
     }
 }
 

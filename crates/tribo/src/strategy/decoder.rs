@@ -4,7 +4,7 @@
 //! strategy. A decoder takes trials in the order they were asked and knows nothing of outcomes. Trials of 0.1.0 that moved
 //! a group of inputs do not say where their round of screening began; those it cannot make.
 
-use super::auto::{self, Points};
+use super::auto::{self, Recipes};
 use super::engine::is_given;
 use super::random;
 use super::settings::Strategy;
@@ -22,14 +22,14 @@ pub struct Decoder {
 enum Kind {
     Random { seed: u64 },
     Embedded(Vec<Embedding>),
-    Recipes(Box<Points>),
+    Recipes(Box<Recipes>),
 }
 
 impl Decoder {
     /// For the study of the same arguments.
     pub fn new(space: Space, strategy: Strategy, evaluations: Option<usize>, seed: u64) -> Result<Decoder> {
         let strategy = match strategy {
-            Strategy::Auto(settings) => auto::pick(&space, settings, evaluations)?.0,
+            Strategy::Auto(settings) => auto::choose(&space, settings, evaluations)?.0,
             other => other,
         };
         let kind = match strategy {
@@ -38,7 +38,7 @@ impl Decoder {
                 let embedding = |index| Embedding::new(settings.embedding, space.dim(), seed, index);
                 Kind::Embedded((0..settings.n_embeddings as u64).map(embedding).collect::<Result<_>>()?)
             }
-            Strategy::Auto(_) => Kind::Recipes(Box::new(Points::new(&space, seed))),
+            Strategy::Auto(_) => Kind::Recipes(Box::new(Recipes::new(&space, seed))),
         };
         Ok(Decoder { space, kind })
     }
@@ -54,10 +54,10 @@ impl Decoder {
     /// Takes a trial, in the order asked, and makes its point.
     pub fn point(&mut self, trial: &Trial) -> Result<Point> {
         let unit = match &mut self.kind {
-            Kind::Recipes(points) => {
+            Kind::Recipes(recipes) => {
                 let recipe = trial.recipe.clone().ok_or(Error::NoRecipe { id: trial.id.0 })?;
-                points.learn(trial.id, recipe, trial.z.clone())?;
-                points.of(trial.id, &(0..self.space.n_inputs()).collect::<Vec<usize>>())
+                recipes.learn(trial.id, recipe, trial.z.clone())?;
+                recipes.of(trial.id, &(0..self.space.n_inputs()).collect::<Vec<usize>>())
             }
             _ if is_given(trial) => trial.z.clone(),
             Kind::Random { seed } => random::unit(*seed, self.space.dim(), trial),

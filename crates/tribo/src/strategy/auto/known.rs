@@ -1,121 +1,79 @@
-//! Results from before: evaluations made elsewhere, or under another strategy, or by an earlier version of this one.
+//! What was known before: results, and which inputs matter.
 //!
-//! Such results are points in general position: whatever inputs are named, a model of those sees them. With ten of them
-//! there is no need for a start of corners and rows; what is left of it is the incumbent once more, moved by next to nothing,
-//! which shows the noise. Then all goes on as from any start, and screening departs from the incumbent.
+//! Results from elsewhere, or from another strategy, or from an earlier version of this one, are points in general position:
+//! whatever inputs are named, a model of those sees them. With ten of them there is no need for a start of corners and rows;
+//! what is left of it is the incumbent once more, moved by next to nothing, which shows the noise. Then all goes on as from
+//! any start, and screening departs from the incumbent.
 //!
 //! A *hint* says what an earlier search had found. Inputs named then are optimised at once, and each is checked by one
-//! evaluation, the incumbent with that input moved: what does not answer is dropped. A rest check follows, and what was
-//! missed is screened for. Where too many inputs mattered, the dense fallback begins at once.
+//! evaluation, the incumbent with that input moved: what does not answer is dropped (`verify`). A rest check follows, and
+//! what was missed is screened for. Where too many inputs mattered, the dense fallback begins at once.
 
-use super::{Auto, Fact, Phase, Task};
-use crate::error::Result;
+use super::context::Context;
+use super::phase::{First, Step};
 use crate::strategy::engine::Hint;
-use crate::strategy::study::insight::{ActiveInput, Evidence};
-use crate::trial::{Recipe, Trial, TrialId};
 
-/// Results with which the start needs no points of its own.
-const ENOUGH: usize = 10;
-/// How far a named input is moved to check that it matters.
-const CHECK_STEP: f64 = 0.25;
+/// What was known about the inputs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PriorKnowledge {
+    /// Nothing, or no more.
+    None,
+    /// The user says which inputs matter, and nobody looks for others.
+    Given,
+    /// An earlier search says so.
+    Hint(Hint),
+}
 
-impl Auto {
-    /// Takes note of a trial that someone else chose.
-    pub(super) fn take_known(&mut self, trial: &Trial) {
-        self.note_point(trial, Task::Known, true);
-        if self.n_own == 0 {
-            self.begin_from_known(TrialId(trial.id.0 + 1));
-        }
+/// Takes a hint, unless the user knows.
+pub(super) fn take_hint(context: &mut Context, hint: Hint) {
+    if context.prior == PriorKnowledge::Given {
+        return;
+    }
+    if let Hint::Named(inputs) = &hint {
+        let n = context.recipes.n_inputs();
+        let inputs: Vec<usize> = inputs.iter().copied().filter(|&input| input < n).collect();
+        context.name_unproven(&inputs);
+    }
+    context.prior = PriorKnowledge::Hint(hint);
+}
+
+/// Goes on where the earlier search was, if there is a hint.
+pub(super) fn follow_hint(context: &mut Context) -> Option<Step> {
+    let PriorKnowledge::Hint(hint) = &context.prior else { return None };
+    let step = match hint {
+        Hint::Dense => Some(Step::Dense),
+        Hint::Named(_) if !context.named.is_empty() => Some(Step::Optimise(First::Checks)),
+        Hint::Named(_) => None,
+    };
+    context.prior = PriorKnowledge::None;
+    step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::auto::rehearsal::context;
+
+    #[test]
+    fn a_hint_is_followed_once() {
+        let mut told = context(60);
+        take_hint(&mut told, Hint::Named(vec![3, 9, 70]));
+        assert_eq!(told.named_inputs(), [3, 9], "input 70 is not there");
+        assert_eq!(follow_hint(&mut told), Some(Step::Optimise(First::Checks)));
+        assert_eq!(follow_hint(&mut told), None);
+        let mut told = context(60);
+        take_hint(&mut told, Hint::Dense);
+        assert_eq!(follow_hint(&mut told), Some(Step::Dense));
+        let mut told = context(60);
+        take_hint(&mut told, Hint::Named(vec![]));
+        assert_eq!(follow_hint(&mut told), None);
     }
 
-    /// One of them came back.
-    pub(super) fn known_told(&mut self, value: Option<f64>) {
-        self.n_known += usize::from(value.is_some());
-        if self.n_own == 0 {
-            self.begin_from_known(self.centre);
-        }
-    }
-
-    /// Plans the start anew: with what is known so far, or else with `next` as its first trial.
-    pub(super) fn begin_from_known(&mut self, next: TrialId) {
-        self.queue.clear();
-        match self.best.map(|at| self.results[at]) {
-            Some(best) if self.n_known >= ENOUGH => {
-                self.centre = best.id;
-                self.queue_pair(best.value);
-            }
-            _ => {
-                self.centre = next;
-                self.queue_start();
-            }
-        }
-    }
-
-    /// What an earlier search had found.
-    pub(super) fn take_hint(&mut self, hint: Hint) {
-        if self.is_given {
-            return;
-        }
-        if let Hint::Named(inputs) = &hint {
-            for &input in inputs.iter().filter(|&&input| input < self.points.n_inputs()) {
-                let name = self.points.name(input);
-                self.named.push(ActiveInput { name, input, evidence: None });
-            }
-        }
-        self.hint = Some(hint);
-    }
-
-    /// Goes on where the earlier search was, if there is a hint; false if not.
-    pub(super) fn follow_hint(&mut self) -> Result<bool> {
-        match self.hint.take() {
-            Some(Hint::Dense) => {
-                self.go_dense()?;
-                Ok(true)
-            }
-            Some(Hint::Named(_)) if !self.named.is_empty() => {
-                self.phase = Phase::Optimise;
-                self.queue_checks();
-                Ok(true)
-            }
-            _ => Ok(false),
-        }
-    }
-
-    /// Asks for one evaluation for each named input: the incumbent with that input moved.
-    fn queue_checks(&mut self) {
-        let Some(best) = self.best.map(|at| self.results[at]) else { return };
-        self.n_checks = self.named.len();
-        for input in self.named_inputs() {
-            let mut z = self.points.of(best.id, &[input]);
-            match &mut z[..] {
-                [u] => *u += if *u < 0.5 { CHECK_STEP } else { -CHECK_STEP },
-                // Another category wins.
-                one_of => one_of.rotate_right(1),
-            }
-            let recipe = Recipe::Set { base: best.id, inputs: vec![input] };
-            self.push(recipe, z, Task::Check { input, before: best.value });
-        }
-    }
-
-    /// The answer to a check. An input whose evaluation broke stays: nothing speaks against it.
-    pub(super) fn check_told(&mut self, input: usize, before: f64, value: Option<f64>) {
-        self.n_checks -= 1;
-        let threshold = self.rest_threshold();
-        if let Some(effect) = value.map(|value| value - before) {
-            if effect.abs() > threshold {
-                let evidence = Some(Evidence { effect, step: CHECK_STEP, threshold });
-                if let Some(named) = self.named.iter_mut().find(|named| named.input == input) {
-                    named.evidence = evidence;
-                    let named = named.clone();
-                    self.found(Fact::Named(named));
-                }
-            } else if self.named.len() > 1 {
-                self.named.retain(|named| named.input != input);
-                self.found(Fact::Dropped { name: self.points.name(input), change: effect, threshold });
-            }
-        }
-        if self.n_checks == 0 {
-            self.queue_rest();
-        }
+    #[test]
+    fn the_user_knows_better() {
+        let mut given = context(60);
+        given.prior = PriorKnowledge::Given;
+        take_hint(&mut given, Hint::Named(vec![3]));
+        assert!(given.named.is_empty() && given.prior == PriorKnowledge::Given);
     }
 }

@@ -5,29 +5,29 @@
 //! breaks leaves a search over the inputs named, or over all of them. Each is a trial or an event like any other, so a study
 //! is restored through it.
 
-use super::live::{Live, LiveSpace};
-use super::{Auto, Fact, Phase};
+use super::optimise::Optimise;
+use super::phase::Phase;
+use super::{Auto, tuning};
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
 use crate::strategy::engine::{Origin, Plan};
+use crate::strategy::study::insight::Fact;
 use crate::trial::{Decision, Purpose, Recipe, Trial, TrialId};
-
-/// Standard deviation of a makeshift point around the incumbent, in every coordinate.
-const NEAR: f64 = 0.05;
 
 impl Auto {
     /// A point near the incumbent instead of the proposal that could not be made, and why; anywhere if there is none.
     pub(super) fn makeshift(&self, id: TrialId, why: String) -> Plan {
-        let mut stream = Stream::new(self.seed, "makeshift", id.0);
-        let incumbent = self.best.map(|at| self.results[at].id);
-        let near = incumbent.and_then(|incumbent| self.live_coordinates(incumbent, true));
-        let (recipe, z) = match (near, self.search_recipe()) {
-            (Some(u), Ok(recipe)) => {
-                (recipe, u.iter().map(|u| (u + NEAR * stream.normal()).clamp(0.0, 1.0)).collect())
-            }
+        let mut stream = Stream::new(self.context.seed, "makeshift", id.0);
+        let incumbent = self.context.results.incumbent();
+        let near = incumbent.and_then(|best| self.search.coordinates(&self.context, best.id, true));
+        let (recipe, z) = match (near, self.search.recipe(&self.context)) {
+            (Some(u), Ok(recipe)) => (
+                recipe,
+                u.iter().map(|u| (u + tuning::MAKESHIFT_SD * stream.normal()).clamp(0.0, 1.0)).collect(),
+            ),
             _ => (Recipe::Uniform, vec![]),
         };
-        let (results, fell_back) = (self.results.len(), Some(why));
+        let (results, fell_back) = (self.context.results.len(), Some(why));
         let decision = Some(Box::new(Decision { results, fit: None, ended: None, fell_back }));
         let mut plan = Plan::new(id, z, Purpose::Explore, Some(recipe));
         (plan.trial.decision, plan.origin) = (decision, Origin::Makeshift);
@@ -41,22 +41,18 @@ impl Auto {
     }
 
     fn others_moved(&self) -> Option<Recipe> {
-        let base = self.best.map(|at| self.results[at].id)?;
-        match &self.live {
-            Some(Live { space: LiveSpace::Inputs(kept), .. }) if kept.len() < self.points.n_inputs() => {
-                Some(Recipe::Others { base, kept: kept.clone() })
-            }
-            _ => None,
-        }
+        let base = self.context.results.incumbent()?.id;
+        let kept = self.search.inputs().filter(|kept| kept.len() < self.context.recipes.n_inputs())?;
+        Some(Recipe::Others { base, kept: kept.to_vec() })
     }
 
-    /// Uniform draws after which a space of few points can be taken for exhausted: a point that is left is missed by these
-    /// with a probability of e⁻⁸. None where inputs take every value.
+    /// Uniform draws after which a space of few points can be taken for exhausted: hardly a point that is left is missed by
+    /// these. None where inputs take every value.
     pub(super) fn enough_draws(&self) -> Option<u64> {
-        let Some(Live { space: LiveSpace::Inputs(inputs), .. }) = &self.live else { return None };
+        let recipes = &self.context.recipes;
         let n_values =
-            |n: u64, &input: &usize| self.points.n_values(input).map(|values| n.saturating_mul(values));
-        inputs.iter().try_fold(8, n_values)
+            |n: u64, &input: &usize| recipes.n_values(input).map(|values| n.saturating_mul(values));
+        self.search.inputs()?.iter().try_fold(tuning::DRAWS_PER_POINT, n_values)
     }
 
     /// Whether a trial of an earlier process was asked in the place of one that the part with the turn would have asked.
@@ -72,15 +68,15 @@ impl Auto {
             let is_own = trial.recipe.is_some() && trial.recipe == self.others_moved();
             return if is_own { Ok(()) } else { fault(RestoreFault::Recipe) };
         };
-        let (recorded, known) = (decision.results, self.results.len());
+        let (recorded, known) = (decision.results, self.context.results.len());
         if recorded != known {
             return fault(RestoreFault::Results { recorded, known });
         }
-        let searched = self.search_recipe().ok();
+        let searched = self.search.recipe(&self.context).ok();
         let expected = match &trial.recipe {
             Some(Recipe::Uniform) => 0,
             recipe if *recipe == searched => {
-                self.live.as_ref().map_or(0, |live| live.optimiser.embedding().model_dim())
+                self.search.modelled.as_ref().map_or(0, |modelled| modelled.optimiser.embedding().model_dim())
             }
             _ => return fault(RestoreFault::Recipe),
         };
@@ -92,22 +88,19 @@ impl Auto {
 
     /// Takes note of what a makeshift means.
     pub(super) fn makeshift_asked(&mut self, trial: &Trial) {
-        let known = self.findings.iter().any(|finding| finding.fact == Fact::AllTried);
+        let known = self.context.findings.iter().any(|finding| finding.fact == Fact::AllTried);
         if trial.decision.is_none() && !known {
-            self.found(Fact::AllTried);
+            self.context.found(Fact::AllTried);
         }
     }
 
     /// Goes on after a transition that broke: with a search over the inputs named, over all of them where they are few
     /// enough, or else with uniform points.
     pub(super) fn recover(&mut self, why: String) {
-        self.found(Fact::FellBack { why, trials: 0 });
-        self.queue.clear();
-        (self.round, self.line, self.scatter, self.rest) = (None, None, None, None);
-        (self.bins, self.dense, self.live, self.phase) = (false, None, None, Phase::Optimise);
-        self.whole = self.named.is_empty() && self.points.dim() <= super::dense::WRITTEN;
-        if self.refresh_live().is_err() {
-            (self.whole, self.live) = (false, None);
-        }
+        self.context.found(Fact::FellBack { why, trials: 0 });
+        self.context.queue.clear();
+        self.phase = Phase::Optimise(Optimise::default());
+        self.verification.give_up_rest();
+        self.search.recover(&self.context);
     }
 }

@@ -1,404 +1,132 @@
 //! `auto`: find the inputs that matter, then optimise them.
 //!
-//! Up to 40 inputs it is `bo`. Above, it is a machine of a few phases, each in its own file:
-//!
-//! ```text
-//! start ── noise ──> screen ──> optimise <──> rest check ──> screen the others
-//!                      │  └ one slope ──> line ──> screen, sum kept ──┐
-//!                      └──── dense ──> arms in turn                   └──> optimise
-//! ```
+//! Up to 40 inputs it is `bo`. Above, it is a machine of a few phases, each a value with its own data (`phase` shows what
+//! follows what), beside a search that takes what the phases leave:
 //!
 //! - `start`: the centre, two corners, a Latin hypercube in all inputs, and one probe that shows the noise.
-//! - `coded`: moves of groups of inputs with codes name the active ones, some five evaluations each, whatever D is;
-//!   `halving`: the same by significance, where steps have to be large; `scatter`: the same for a crowd of workers;
-//!   `rounds`: what follows from them.
+//! - `noise`: how much there is, and with much of it the point that is screened from or that bins are searched around.
+//! - `screening`: moves of groups of inputs name the active ones; `verify` asks whether all are named that matter.
 //! - `line`: all inputs answer alike, so they are moved together first.
-//! - `live`: a Gaussian process over the inputs named, for a start with what `slopes` screening has seen.
-//! - `base`: with much noise, the point that is screened from or that bins are searched around.
-//! - `known`: results from before this search, and what an earlier one had found.
-//! - `rest`: all other inputs move at once, and nothing should happen.
-//! - `dense`: too many inputs matter to name them, so `bins` of them, all of them and `evolution` take turns.
-//! - `makeshift`: what is asked where the search cannot go on, and what is left when something breaks.
-//! - `account`: what the strategy says about itself.
+//! - `optimise`: what was found is searched.
+//! - `search`: a Gaussian process over the inputs named, for a start with the slopes that screening has seen. Where too many
+//!   inputs matter to name them (`dense`), `bins` of them, all of them and `evolution` take turns.
+//!
+//! All share one `context`: trials, results, noise, names. `recipes` makes a trial's inputs. `known` is what was known before;
+//! `makeshift` is asked where the search cannot go on; `restore` runs the trials of an earlier process again; `report` says
+//! what is known; `choose` says when `auto` is a machine at all; `tuning` has every number that somebody chose.
 //!
 //! The machine changes by events alone, a trial asked, an outcome told; what it would propose next is a function of its
 //! state. So it is restored by running the events again: tests are cheap to repeat, and what is not, the model's
 //! proposals, is in the records.
 
-mod account;
-mod base;
-mod bins;
-mod coded;
+mod choose;
+mod context;
 mod dense;
-mod evolution;
-mod group;
-mod halving;
 mod known;
 mod line;
-mod live;
 mod makeshift;
-mod parabola;
-mod pick;
-mod points;
-mod rest;
-mod round;
-mod rounds;
-mod scatter;
-mod slopes;
+mod noise;
+mod optimise;
+mod phase;
+mod recipes;
+#[cfg(test)]
+mod rehearsal;
+mod report;
+mod restore;
+mod screening;
+mod search;
 mod start;
+mod tuning;
 
-pub use pick::looks_at_budget;
-pub(super) use pick::{budget, inputs_of, pick};
-pub(super) use points::Points;
+pub use choose::looks_at_budget;
+pub(super) use choose::{budget, choose, inputs_of};
+pub(super) use recipes::Recipes;
 
-use super::bo::{NextTrial, Optimiser, Proposal};
+use super::bo::Optimiser;
 use super::engine::{Engine, Hint, Located, Next, Origin, Plan, Version};
 use super::fallback;
 use super::study::REDRAWS;
-use super::study::insight::{ActiveInput, Evidence, Fact, Finding, Insight};
-use crate::error::{Error, RestoreFault, Result};
+use super::study::insight::Insight;
+use crate::design::latin_hypercube;
+use crate::error::Result;
 use crate::rng::Stream;
 use crate::space::Space;
 use crate::surrogate::watch::Watch;
 use crate::trial::{History, Purpose, Recipe, Trial, TrialId};
-use dense::Dense;
-use evolution::Evolution;
-use live::{Live, LiveSpace};
-use parabola::Parabolas;
-use rest::RestCheck;
-use round::{Round, Surroundings, Test};
-use scatter::Scatter;
-use slopes::Slope;
-use std::collections::{BTreeMap, VecDeque};
-
-/// The first trial of a study.
-const FIRST: TrialId = TrialId(0);
-
-/// Evaluations between two rest checks.
-const REST_EVERY: usize = 30;
+use context::{Context, Task};
+use known::PriorKnowledge;
+use line::LineSearch;
+use optimise::Optimise;
+use phase::{First, Phase, Step};
+use screening::{Screening, Verification};
+use search::ModelSearch;
+use start::Start;
 
 /// The strategy's state.
 pub(super) struct Auto {
-    points: Points,
-    seed: u64,
-    budget: usize,
+    context: Context,
     phase: Phase,
-    /// Jobs waiting to be asked.
-    queue: VecDeque<Job>,
-    pending: BTreeMap<u64, Pending>,
-    /// Measured trials in the order told: id, value, whether a model may see it.
-    results: Vec<Measured>,
-    /// Position of the lowest in `results`.
-    best: Option<usize>,
-    start: start::Start,
-    repeats: base::Repeats,
-    scatter: Option<Scatter>,
-    noise: start::Noise,
-    round: Option<(usize, Round)>,
-    line: Option<LineSearch>,
-    /// Whether the line was searched: once per study.
-    lined: bool,
-    /// Results before this one are of another sum and stay out of the model.
-    data_from: usize,
-    named: Vec<ActiveInput>,
-    /// What small steps have shown, while the optimiser has few results.
-    slopes: Vec<Slope>,
-    /// Results of the optimiser.
-    n_searched: usize,
-    bins: bool,
-    /// The point that bins depart from, and which draw they are.
-    bin_base: TrialId,
-    bin_number: usize,
-    /// Results there were when they were drawn.
-    bins_drawn_at: usize,
-    whole: bool,
-    /// The arms of the dense fallback, once it is reached without much noise.
-    dense: Option<Dense>,
-    live: Option<Live>,
-    n_live: u64,
-    /// Workers, as far as they were seen: most trials pending at once.
-    workers: usize,
-    /// Tests of all rounds.
-    n_tests: usize,
-    rest_at: usize,
-    rest: Option<RestCheck>,
-    /// Large steps were tried.
-    far_tried: bool,
-    /// Inputs that the last rest check found idle.
-    n_idle: usize,
-    findings: Vec<Finding>,
-    /// Whether the user said which inputs matter.
-    is_given: bool,
-    /// Where the start departs from: the centre of the cube, or the incumbent of the results from before.
-    centre: TrialId,
-    /// Results from before, and trials asked here.
-    n_known: usize,
-    n_own: usize,
-    /// What an earlier search had found, until it is followed.
-    hint: Option<Hint>,
-    /// Checks of named inputs that are not back.
-    n_checks: usize,
-}
-
-/// A measured trial.
-#[derive(Debug, Clone, Copy)]
-struct Measured {
-    id: TrialId,
-    value: f64,
-    in_model: bool,
-}
-
-/// What the machine is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Start,
-    /// For repeats and points that tell how noisy the values are.
-    Wait,
-    /// For the noise at the bottom of the line.
-    Bottom,
-    Screen,
-    Line,
-    Optimise,
-}
-
-/// A trial to be asked.
-#[derive(Debug, Clone)]
-struct Job {
-    recipe: Recipe,
-    z: Vec<f64>,
-    task: Task,
-}
-
-/// What the answer is for.
-#[derive(Debug, Clone)]
-enum Task {
-    /// Nothing but data.
-    Point,
-    /// A result from before.
-    Known,
-    /// Whether a named input matters: the incumbent, whose value is ..., with that input moved.
-    Check { input: usize, before: f64 },
-    /// The start: counts, and may be one of the pair that shows the noise.
-    Start { pair: bool },
-    /// A repeat of the point of slot number ...
-    Repeat(usize),
-    /// More points, in search of one that stands out.
-    More,
-    /// One probe of many that move all inputs.
-    Scatter,
-    /// A test of a round.
-    Test(usize, Test),
-    /// The rest check: the idle inputs moved, or not.
-    Rest { moved: bool },
-    /// A step along the line.
-    Line(f64),
-    /// The base of round ... once more.
-    Still(usize),
-    /// Noise at the bottom of the line, where the value is ...
-    Bottom(f64),
-    /// The optimiser's own.
-    Search,
-}
-
-struct Pending {
-    task: Task,
-    in_model: bool,
-}
-
-struct LineSearch {
-    base: TrialId,
-    line: Parabolas,
-    /// Slope where screening began.
-    slope: f64,
+    search: ModelSearch,
+    verification: Verification,
 }
 
 impl Auto {
     /// A machine for a space; the inputs that matter can be `given`.
     pub(super) fn new(space: &Space, evaluations: usize, seed: u64, given: Vec<usize>) -> Auto {
-        let mut auto = Auto {
-            points: Points::new(space, seed),
-            seed,
-            budget: evaluations,
-            phase: Phase::Start,
-            queue: VecDeque::new(),
-            pending: BTreeMap::new(),
-            results: vec![],
-            best: None,
-            start: start::Start::default(),
-            repeats: base::Repeats::default(),
-            scatter: None,
-            noise: start::Noise::default(),
-            round: None,
-            line: None,
-            lined: false,
-            data_from: 0,
-            named: vec![],
-            slopes: vec![],
-            n_searched: 0,
-            bins: false,
-            bin_base: FIRST,
-            bin_number: 0,
-            bins_drawn_at: 0,
-            whole: false,
-            dense: None,
-            live: None,
-            n_live: 0,
-            workers: 1,
-            n_tests: 0,
-            rest_at: 0,
-            rest: None,
-            far_tried: false,
-            n_idle: 0,
-            findings: vec![],
-            is_given: !given.is_empty(),
-            centre: FIRST,
-            n_known: 0,
-            n_own: 0,
-            hint: None,
-            n_checks: 0,
-        };
-        auto.queue_start();
-        auto.take_given(given);
-        auto
-    }
-
-    fn found(&mut self, fact: Fact) {
-        self.findings.push(Finding { results: self.results.len(), fact });
+        let prior = if given.is_empty() { PriorKnowledge::None } else { PriorKnowledge::Given };
+        let mut context = Context::new(space, evaluations, seed, prior);
+        let phase = Phase::Start(Start::begin(&mut context));
+        context.name_unproven(&given);
+        Auto { context, phase, search: ModelSearch::new(), verification: Verification::default() }
     }
 
     /// Which part of the machine has its turn.
     fn turn(&self) -> Origin {
-        if self.round.as_ref().is_some_and(|(_, round)| round.next().is_some()) {
+        if self.phase.screening().is_some_and(Screening::has_test) {
             Origin::Round
-        } else if !self.queue.is_empty() {
+        } else if !self.context.queue.is_empty() {
             Origin::Queue
-        } else if self.wants_scatter() {
+        } else if matches!(&self.phase, Phase::Start(start) if start.wants_probe()) {
             Origin::Crowd
-        } else if self.live.is_some() || self.evolution().is_some() {
+        } else if self.search.is_ready() {
             Origin::Model
         } else {
             Origin::Anywhere
         }
     }
 
-    /// CMA-ES, while it is its turn.
-    fn evolution(&self) -> Option<&Evolution> {
-        self.dense.as_ref()?.evolution.as_ref().filter(|_| self.whole)
-    }
-
-    fn evolution_mut(&mut self) -> Option<&mut Evolution> {
-        self.dense.as_mut()?.evolution.as_mut().filter(|_| self.whole)
-    }
-
     /// The plan of the part that has its turn.
     fn plan(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {
-        let (id, origin) = (next.id, self.turn());
-        if origin != Origin::Model {
-            return Ok(self.planned(origin, id));
+        match self.turn() {
+            Origin::Model => self.search.propose(&self.context, next, watch),
+            origin => Ok(self.planned(origin, next.id)),
         }
-        if let Some(evolution) = self.evolution() {
-            let z = evolution.point().to_vec();
-            return Ok(Plan::new(id, z, Purpose::Exploit, Some(self.search_recipe()?)));
-        }
-        let Some(live) = &mut self.live else { return Err(Error::Empty { what: "live inputs" }) };
-        let (purpose, Proposal { u, decision }) = match live.optimiser.best() {
-            // All first points of the live space gave nothing: there is nothing to model yet.
-            None => (Purpose::Initial, Proposal { u: live.optimiser.design_point(id.0)?, decision: None }),
-            Some(_) => {
-                let (purpose, n_asked) = (Purpose::Exploit, next.history.len());
-                (purpose, live.optimiser.propose(NextTrial { id: id.0, n_asked, purpose }, watch)?)
-            }
-        };
-        let mut plan = Plan::new(id, u, purpose, Some(self.search_recipe()?));
-        plan.trial.decision = decision;
-        Ok(plan)
     }
 
-    /// How a point of the live space is made into one of all inputs.
-    fn search_recipe(&self) -> Result<Recipe> {
-        let inputs: Vec<usize> = match &self.live {
-            Some(Live { space: LiveSpace::Bins { number, .. }, .. }) => {
-                return Ok(Recipe::Bins { base: self.bin_base, number: *number });
-            }
-            Some(Live { space: LiveSpace::Inputs(inputs), .. }) => inputs.clone(),
-            None => (0..self.points.n_inputs()).collect(),
-        };
-        let empty = Error::Empty { what: "results of the study" };
-        let best = self.best.map(|at| self.results[at].id).ok_or(empty)?;
-        // Not a chain of them: what the incumbent itself set is set anew.
-        let base = match self.points.recipe(best) {
-            Some(Recipe::Set { base, inputs: set })
-                if set.iter().all(|input| inputs.binary_search(input).is_ok()) =>
-            {
-                *base
-            }
-            _ => best,
-        };
-        Ok(Recipe::Set { base, inputs })
-    }
-
-    /// The plan of a part other than the model: a test, the job at the head of the queue, a probe, or a uniform point.
+    /// The plan of a part other than the search: a test, the head of the queue, a probe, or a uniform point.
     fn planned(&self, origin: Origin, id: TrialId) -> Plan {
-        let (recipe, z, purpose) = match (origin, &self.round, self.queue.front()) {
-            (Origin::Round, Some((number, round)), _) => {
-                let start = &self.points.round(*number).start;
-                (round.recipe(*number, start), vec![], Purpose::Probe)
-            }
-            (Origin::Queue, _, Some(job)) => (job.recipe.clone(), job.z.clone(), job.purpose()),
+        let (recipe, z, purpose) = match (origin, self.phase.screening(), self.context.queue.front()) {
+            (Origin::Round, Some(round), _) => (round.recipe(&self.context), vec![], Purpose::Probe),
+            (Origin::Queue, _, Some(queued)) => (queued.recipe.clone(), queued.z.clone(), queued.purpose()),
             (Origin::Crowd, ..) => {
-                (Recipe::Scatter { base: self.centre, step: start::STEP.0 }, vec![], Purpose::Probe)
+                let (base, step) = (self.context.centre, tuning::SMALL_STEP.0);
+                (Recipe::Scatter { base, step }, vec![], Purpose::Probe)
             }
             _ => (Recipe::Uniform, vec![], Purpose::Explore),
         };
         Plan { origin, must_be_new: false, ..Plan::new(id, z, purpose, Some(recipe)) }
     }
 
-    /// Which part an earlier process asked this trial for; refuses one that this machine would not have asked.
-    fn origin_of(&self, trial: &Trial) -> Result<Origin> {
-        let fault = |fault| Err(Error::Restore { id: trial.id.0, fault });
-        let origin = self.turn();
-        if self.is_makeshift(trial, origin) {
-            self.check_makeshift(trial)?;
-            return Ok(Origin::Makeshift);
-        }
-        if origin != Origin::Model {
-            let planned = self.planned(origin, trial.id).trial;
-            let same = match (&trial.recipe, &planned.recipe) {
-                (Some(recipe), Some(planned_recipe)) => recipe.is_same(planned_recipe),
-                _ => false,
-            };
-            let same = same && trial.z == planned.z;
-            return if same { Ok(origin) } else { fault(RestoreFault::Recipe) };
-        }
-        if trial.recipe.as_ref() != Some(&self.search_recipe()?) {
-            return fault(RestoreFault::Recipe);
-        }
-        let expected = match (self.evolution(), &self.live) {
-            (None, Some(live)) => live.optimiser.embedding().model_dim(),
-            _ => self.points.dim(),
-        };
-        match trial.z.len() {
-            found if found == expected => Ok(origin),
-            found => fault(RestoreFault::Length { what: "z", expected, found }),
-        }
-    }
-
-    /// What a trial asked changes, but for the fit of the model.
+    /// What a trial asked changes, but for what the search itself takes note of.
     fn note(&mut self, trial: &Trial, origin: Origin) {
         let task = match origin {
-            Origin::Model => {
-                if let Some(evolution) = self.evolution_mut() {
-                    evolution.asked(trial.id.0, &trial.z);
-                }
-                Task::Search
-            }
-            Origin::Round => match &mut self.round {
-                Some((number, round)) => round.take().map_or(Task::Point, |test| Task::Test(*number, test)),
-                None => Task::Point,
-            },
-            Origin::Queue => self.queue.pop_front().map_or(Task::Point, |job| job.task),
+            Origin::Model => Task::Search,
+            Origin::Round => self.phase.screening_mut().map_or(Task::Point, Screening::take),
+            Origin::Queue => self.context.queue.pop_front().map_or(Task::Point, |queued| queued.task),
             Origin::Crowd => {
-                self.scatter_asked();
+                if let Phase::Start(start) = &mut self.phase {
+                    start.probe_asked();
+                }
                 Task::Scatter
             }
             Origin::Anywhere => Task::Point,
@@ -407,90 +135,170 @@ impl Auto {
                 Task::Point
             }
         };
-        self.n_own += 1;
-        self.note_point(trial, task, origin != Origin::Model);
+        self.context.counts.own += 1;
+        self.note_point(trial, task, origin == Origin::Model);
         let ended = trial.decision.as_ref().is_some_and(|decision| decision.ended.is_some());
-        if ended && self.results.len() >= self.rest_at + REST_EVERY {
-            self.queue_rest();
+        if ended && self.verification.is_due(&self.context) {
+            self.check_rest();
         }
     }
 
-    /// Takes note of where a pending trial is; `expects` if the optimiser did not propose it.
-    fn note_point(&mut self, trial: &Trial, task: Task, expects: bool) {
-        let recipe = trial.recipe.clone().unwrap_or(Recipe::Uniform);
-        let in_model = self.is_in_model(&recipe);
-        self.points.note(trial.id, recipe, trial.z.clone());
-        if expects
-            && let Some(u) = self.live_coordinates(trial.id, in_model)
-            && let Some(live) = &mut self.live
-        {
-            live.optimiser.expect(trial.id.0, u);
+    /// Takes note of where a pending trial is.
+    fn note_point(&mut self, trial: &Trial, task: Task, is_of_search: bool) {
+        let in_model = self.context.note(trial, task);
+        if !is_of_search {
+            self.search.expect(&self.context, trial.id, in_model);
         }
-        self.pending.insert(trial.id.0, Pending { task, in_model });
-        self.workers = self.workers.max(self.pending.len());
-        self.scatter_early();
+        if let Phase::Start(start) = &mut self.phase {
+            start.notice_crowd(&self.context);
+        }
     }
 
-    /// Whether a model may see results of such points.
-    fn is_in_model(&self, recipe: &Recipe) -> bool {
-        match recipe {
-            Recipe::Move { step, .. } => *step >= 0.1,
-            Recipe::Jitter { .. } => self.noise.noisy,
-            Recipe::Scatter { .. } => false,
-            _ => true,
-        }
+    fn check_rest(&mut self) {
+        self.verification.check_rest(&mut self.context, self.search.is_over_named());
     }
 
     /// Takes note of an outcome and goes on from it.
     fn take(&mut self, id: TrialId, value: Option<f64>) -> Result<()> {
-        let Some(Pending { task, in_model }) = self.pending.remove(&id.0) else { return Ok(()) };
-        if let Some(value) = value {
-            self.results.push(Measured { id, value, in_model });
-            let at = self.results.len() - 1;
-            if self.best.is_none_or(|best| value < self.results[best].value) {
-                self.best = Some(at);
-            }
+        let Some(task) = self.context.told(id, value) else { return Ok(()) };
+        self.search.told(id, value);
+        let step = self.answered(id, task, value);
+        self.go(step)?;
+        if self.phase.is_optimise() {
+            self.search.turn_told(&mut self.context, id.0, value)?;
         }
-        if let Some(live) = &mut self.live {
-            live.optimiser.told(id.0, value);
-        }
-        self.answered(id, task, value)?;
-        self.dense_told(id.0, value)?;
-        self.settle()
+        let step = self.settle()?;
+        self.go(step)?;
+        self.search.refresh(&self.context)
     }
 
-    fn answered(&mut self, id: TrialId, task: Task, value: Option<f64>) -> Result<()> {
-        match task {
-            Task::Point => {}
-            Task::Known => self.known_told(value),
-            Task::Check { input, before } => self.check_told(input, before, value),
-            Task::Search => self.n_searched += usize::from(value.is_some()),
-            Task::Start { pair } => self.start_told(id, pair, value),
-            Task::Repeat(slot) => self.repeats.told(slot, value),
-            Task::More => self.more_told(),
-            Task::Scatter => self.scatter_told(self.points.scatter_key(id), value),
-            Task::Test(number, test) => self.test_told(number, test, value),
-            Task::Rest { moved } => self.rest_told(id, moved, value)?,
-            Task::Line(t) => self.line_told(t, value)?,
-            Task::Still(number) => self.still_told(number, value),
-            Task::Bottom(before) => self.bottom_told(before, value)?,
+    /// Hands an answer to whom it is for.
+    fn answered(&mut self, id: TrialId, task: Task, value: Option<f64>) -> Step {
+        let (context, is_optimising) = (&mut self.context, self.phase.is_optimise());
+        match (task, &mut self.phase) {
+            (Task::Search, _) => context.counts.searched += usize::from(value.is_some()),
+            (Task::Repeat(slot), _) => context.repeats.told(slot, value),
+            (Task::Rest { moved }, _) => {
+                return self.verification.rest_told(context, id, moved, value, is_optimising);
+            }
+            (Task::Check { input, before }, _) => {
+                if self.verification.check_told(context, input, before, value) {
+                    self.check_rest();
+                }
+            }
+            (Task::Known, phase) => {
+                context.counts.known += usize::from(value.is_some());
+                if let Phase::Start(start) = phase {
+                    start.plan_anew(context, context.centre);
+                }
+            }
+            (Task::Test(number, test), phase) => {
+                context.counts.tests += 1;
+                if let Some(screening) = phase.screening_mut() {
+                    screening.told(context, number, test, value);
+                }
+            }
+            (Task::Still(number), phase) => {
+                if let Some(screening) = phase.screening() {
+                    return screening.still_told(context, number, value);
+                }
+            }
+            (Task::Start { pair }, Phase::Start(start)) => start.told(context, id, pair, value),
+            (Task::Scatter, Phase::Start(start)) => start.probe_told(context, id, value),
+            (Task::Row, Phase::Noise(noise)) => noise.row_told(),
+            (Task::Line(t), Phase::Line(line)) => return line.told(context, t, value),
+            (Task::Bottom(before), Phase::Line(line)) => return line.bottom_told(context, before, value),
+            // Nothing but data, or for a phase that is over.
+            (
+                Task::Point
+                | Task::Start { .. }
+                | Task::Scatter
+                | Task::Row
+                | Task::Line(_)
+                | Task::Bottom(_),
+                _,
+            ) => {}
+        }
+        Step::Stay
+    }
+
+    /// Lets the phase look at what there is now.
+    fn settle(&mut self) -> Result<Step> {
+        let context = &mut self.context;
+        Ok(match &mut self.phase {
+            Phase::Start(start) => start.settle(context),
+            Phase::Noise(noise) => noise.settle(context),
+            Phase::Screen(screening) => screening.settle(context),
+            Phase::Line(_) => Step::Stay,
+            Phase::Optimise(optimise) => {
+                optimise.settle(context, &mut self.search)?;
+                Step::Stay
+            }
+        })
+    }
+
+    /// Takes a step: the only place where a phase follows another.
+    fn go(&mut self, step: Step) -> Result<()> {
+        match step {
+            Step::Stay => {}
+            Step::Noise(noise) => self.phase = Phase::Noise(noise),
+            Step::Screen(base, moves) => match Screening::begin(&mut self.context, base, moves) {
+                Some(screening) => self.phase = Phase::Screen(screening),
+                None => {
+                    self.begin_optimise();
+                    self.search.refresh(&self.context)?;
+                }
+            },
+            Step::Line { slope } => {
+                let Some(mut line) = LineSearch::begin(&mut self.context, slope) else {
+                    return self.go(Step::Dense);
+                };
+                let step = line.advance(&mut self.context);
+                self.phase = Phase::Line(line);
+                self.go(step)?;
+            }
+            Step::Dense => {
+                self.phase = Phase::Optimise(Optimise::default());
+                self.search.begin_dense(&mut self.context)?;
+            }
+            Step::Optimise(first) => {
+                self.begin_optimise();
+                self.search.leave_bins();
+                match first {
+                    First::Search => {}
+                    First::Spread => {
+                        self.search.begin_anew(&self.context)?;
+                        self.queue_spread()?;
+                    }
+                    First::Checks => self.verification.check_named(&mut self.context),
+                    First::RestCheck => self.check_rest(),
+                }
+            }
         }
         Ok(())
     }
 
-    fn surroundings(&self) -> Surroundings {
-        Surroundings { sigma: self.noise.sigma, workers: self.workers, budget: self.budget }
+    /// The search has all evaluations, but for weak groups of the last round.
+    fn begin_optimise(&mut self) {
+        let round = self.phase.take_screening();
+        self.phase = Phase::Optimise(Optimise { round });
     }
-}
 
-impl Job {
-    /// Why it is asked.
-    fn purpose(&self) -> Purpose {
-        match (&self.task, &self.recipe) {
-            (Task::Start { pair: false }, _) | (_, Recipe::Bins { .. }) => Purpose::Initial,
-            (Task::Point | Task::More, _) => Purpose::Explore,
-            _ => Purpose::Probe,
+    /// Points spread over the named inputs, the others as in the incumbent.
+    fn queue_spread(&mut self) -> Result<()> {
+        let context = &mut self.context;
+        let inputs = context.named_inputs();
+        let d = context.recipes.width(&inputs);
+        let Some(base) = context.results.incumbent().map(|best| best.id) else { return Ok(()) };
+        let (each, beyond) = tuning::SPREAD_POINTS;
+        let count = (beyond + each * d).max(tuning::FEWEST_SPREAD_POINTS);
+        let mut stream = Stream::new(context.seed, "stratified points", self.search.n_made());
+        let rows = latin_hypercube(count, &vec![0.0; d], &vec![1.0; d], &mut stream)?;
+        for row in 0..count {
+            let z = (0..d).map(|k| rows[(row, k)]).collect();
+            context.push(Recipe::Set { base, inputs: inputs.clone() }, z, Task::Point);
         }
+        Ok(())
     }
 }
 
@@ -522,38 +330,36 @@ impl Engine for Auto {
     }
 
     fn asked(&mut self, trial: &Trial, origin: Origin) {
-        if origin == Origin::Model
-            && let Some(live) = &mut self.live
-        {
-            live.optimiser.asked(trial, trial.z.clone());
+        if origin == Origin::Model {
+            self.search.asked(trial);
         }
         self.note(trial, origin);
-    }
-
-    fn adopted(&mut self, trial: &Trial) {
-        self.take_known(trial);
-    }
-
-    fn begins_at(&mut self, next: TrialId) {
-        if self.n_own == 0 {
-            self.begin_from_known(next);
-        }
-    }
-
-    fn hint(&mut self, hint: Hint) {
-        self.take_hint(hint);
     }
 
     fn restored(&mut self, trial: &Trial) -> Result<()> {
         let origin = self.origin_of(trial)?;
-        if origin == Origin::Model
-            && self.evolution().is_none()
-            && let Some(live) = &mut self.live
-        {
-            live.optimiser.restored(trial, trial.z.clone())?;
+        if origin == Origin::Model {
+            self.search.restored(trial)?;
         }
         self.note(trial, origin);
         Ok(())
+    }
+
+    fn adopted(&mut self, trial: &Trial) {
+        self.note_point(trial, Task::Known, false);
+        if let Phase::Start(start) = &mut self.phase {
+            start.plan_anew(&mut self.context, TrialId(trial.id.0 + 1));
+        }
+    }
+
+    fn begins_at(&mut self, next: TrialId) {
+        if let Phase::Start(start) = &mut self.phase {
+            start.plan_anew(&mut self.context, next);
+        }
+    }
+
+    fn hint(&mut self, hint: Hint) {
+        known::take_hint(&mut self.context, hint);
     }
 
     fn told(&mut self, trial: &Trial, value: Option<f64>) {
@@ -565,17 +371,109 @@ impl Engine for Auto {
     }
 
     fn unit(&self, trial: &Trial) -> Result<Vec<f64>> {
-        let Some(recipe) = &trial.recipe else { return Ok(vec![0.0; self.points.dim()]) };
-        let all: Vec<usize> = (0..self.points.n_inputs()).collect();
-        Ok(self.points.made_of(trial.id, recipe, &trial.z, &all))
+        let recipes = &self.context.recipes;
+        let Some(recipe) = &trial.recipe else { return Ok(vec![0.0; recipes.dim()]) };
+        Ok(recipes.made_of(trial.id, recipe, &trial.z, &self.context.all_inputs()))
     }
 
     fn insight(&self, sign: f64) -> Option<Insight> {
-        Some(self.account(sign))
+        Some(self.report(sign))
     }
 
     fn model_of_best(&mut self, history: &History) -> Option<(&mut Optimiser, Located)> {
         let measured: Vec<TrialId> = history.measured().map(|(trial, _)| trial.id).collect();
-        self.live_points(&measured)
+        self.search.model_of(&self.context, &measured)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::Moves;
+    use rehearsal::{measure, space};
+    use screening::Base;
+
+    /// A machine that is asked and told by hand.
+    fn machine(n: usize) -> Auto {
+        Auto::new(&space(n), 200, 7, vec![])
+    }
+
+    /// Asks for one trial.
+    fn ask(auto: &mut Auto) -> Trial {
+        let id = TrialId(auto.context.recipes.last_id().map_or(0, |last| last + 1));
+        let plan = auto.planned(auto.turn(), id);
+        assert_ne!(plan.origin, Origin::Model);
+        auto.asked(&plan.trial, plan.origin);
+        plan.trial
+    }
+
+    #[test]
+    fn what_has_its_turn() {
+        let mut auto = machine(60);
+        assert_eq!(auto.turn(), Origin::Queue);
+        auto.context.queue.clear();
+        assert_eq!(auto.turn(), Origin::Anywhere);
+        measure(&mut auto.context, Recipe::Centre, 1.0);
+        auto.context.name_unproven(&[3]);
+        auto.search.refresh(&auto.context).unwrap();
+        assert_eq!(auto.turn(), Origin::Model);
+        let base = Base::incumbent(&auto.context).unwrap();
+        auto.go(Step::Screen(base, Moves::Inside)).unwrap();
+        assert_eq!(auto.turn(), Origin::Round, "tests come first");
+    }
+
+    #[test]
+    fn a_late_answer_to_a_phase_that_is_over_is_data_alone() {
+        let mut auto = machine(60);
+        let late = ask(&mut auto);
+        measure(&mut auto.context, Recipe::Low, 1.0);
+        auto.context.queue.clear();
+        auto.context.name_unproven(&[3]);
+        auto.go(Step::Optimise(First::Search)).unwrap();
+        for task in [Task::Line(0.1), Task::Bottom(1.0), Task::Row, Task::Scatter, Task::Still(0)] {
+            assert_eq!(auto.answered(late.id, task, Some(0.5)), Step::Stay);
+        }
+        auto.told(&late, Some(0.5));
+        assert_eq!(auto.context.results.incumbent().unwrap().id, late.id);
+        assert!(auto.phase.is_optimise() && auto.context.queue.is_empty());
+    }
+
+    #[test]
+    fn a_round_goes_with_the_search_that_follows_it() {
+        let mut auto = machine(60);
+        auto.context.queue.clear();
+        measure(&mut auto.context, Recipe::Centre, 1.0);
+        let base = Base::incumbent(&auto.context).unwrap();
+        auto.go(Step::Screen(base, Moves::Inside)).unwrap();
+        let test = ask(&mut auto);
+        auto.context.name_unproven(&[3]);
+        auto.go(Step::Optimise(First::RestCheck)).unwrap();
+        assert!(auto.phase.screening().is_some(), "its weak groups are looked into");
+        assert_eq!(auto.context.queue.len(), 1, "the rest check");
+        auto.told(&test, Some(1.0));
+        assert_eq!(auto.context.counts.tests, 1);
+        // The rest check fails, and a round begins; its successor has nothing left of it.
+        auto.go(Step::Dense).unwrap();
+        assert!(auto.phase.screening().is_none());
+    }
+
+    #[test]
+    fn spread_points_follow_a_round_that_keeps_the_sum() {
+        let mut auto = machine(60);
+        auto.context.queue.clear();
+        measure(&mut auto.context, Recipe::Centre, 1.0);
+        auto.context.name_unproven(&[3, 9]);
+        auto.go(Step::Optimise(First::Spread)).unwrap();
+        assert_eq!(auto.context.queue.len(), tuning::FEWEST_SPREAD_POINTS);
+        assert!(auto.search.is_ready());
+    }
+
+    #[test]
+    fn a_defect_leaves_a_search() {
+        let mut auto = machine(60);
+        ask(&mut auto);
+        auto.recover("a test".to_owned());
+        assert!(auto.phase.is_optimise() && auto.search.is_ready() && auto.context.queue.is_empty());
+        assert_eq!(auto.report(1.0).doing, "searching in all 60 inputs: too many matter");
     }
 }

@@ -1,229 +1,180 @@
-//! The first evaluations: points in general position, and how much noise there is.
+//! The first evaluations: points in general position, and whether there is noise.
 //!
 //! The centre, the all-low and the all-high corner, ten rows of a Latin hypercube in *all* inputs (whatever inputs turn out
 //! to matter, the rows are a Latin hypercube in those), and the centre once more, moved by 1e-8. If the value moves by more
-//! than such a step explains, the function is noisy: the centre and the best point are repeated twice each to say how much.
-//! One pair can be alike by chance, so screening asks once more if no group of inputs is silent.
-//! With much noise more rows follow, unless a point stands out of it at once (`base`).
+//! than such a step explains, the function is noisy, and `noise` says how much.
+//!
+//! With a crowd of workers screening does not wait for all of that: probes that move all inputs (`scattered`) are asked
+//! beside it, and read as soon as the pair at the centre is back.
 
-use super::{ActiveInput, Auto, Fact, Job, Phase, Task};
-use crate::error::Result;
+use super::context::{Context, Task};
+use super::known::PriorKnowledge;
+use super::noise::{self, MeasureNoise};
+use super::phase::{First, Step};
+use super::screening::{self, Probes, Slopes};
+use super::search::Slope;
+use super::tuning;
+use crate::strategy::study::insight::Fact;
 use crate::trial::{Recipe, TrialId};
-
-/// Rows of the first Latin hypercube.
-const ROWS: usize = 10;
-/// Rows added in search of a point that stands out.
-const MORE: usize = 30;
-/// Noise, as a part of the spread of the values, above which it has to be measured, and above which steps are large.
-pub(super) const NOTICED: f64 = 1e-5;
-const MUCH: f64 = 2e-3;
-/// Noise up to which tests with the smallest step count.
-const EARLY_NOISE: f64 = 1e-6;
-/// Steps of screening: at least, at most, and with much noise. Inputs may pass through files of seven digits.
-pub(super) const STEP: (f64, f64) = (1e-4, 0.05);
-pub(super) const LARGE_STEP: f64 = 0.45;
-/// Bins of the dense fallback.
-pub(super) const BINS: usize = 16;
 
 /// What came of the first evaluations.
 #[derive(Default)]
 pub(super) struct Start {
     n_jobs: usize,
     n_back: usize,
+    /// Values of the pair that shows the noise, as they came back.
     pair: Vec<Option<f64>>,
     /// Value at the centre.
     centre: Option<f64>,
-    /// More rows that are not back.
-    more_left: usize,
-    /// The middle of the first values.
-    pub(super) middle: f64,
+    /// Probes for a crowd of workers.
+    probes: Option<Probes>,
 }
 
-/// What is known about the noise.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Noise {
-    /// Standard deviation of a value.
-    pub(super) sigma: f64,
-    /// Spread of the first values.
-    pub(super) scale: f64,
-    /// Whether small steps are lost in it.
-    pub(super) noisy: bool,
-    /// Step of screening.
-    pub(super) step: f64,
-}
-
-impl Auto {
-    pub(super) fn push(&mut self, recipe: Recipe, z: Vec<f64>, task: Task) {
-        self.queue.push_back(Job { recipe, z, task });
+impl Start {
+    /// Queues the first points.
+    pub(super) fn begin(context: &mut Context) -> Start {
+        let mut start = Start::default();
+        start.queue_points(context);
+        start
     }
 
-    pub(super) fn queue_start(&mut self) {
-        self.push(Recipe::Centre, vec![], Task::Start { pair: true });
-        let base = self.centre;
-        self.push(Recipe::Jitter { base, balanced: false }, vec![], Task::Start { pair: true });
-        self.push(Recipe::Low, vec![], Task::Start { pair: false });
-        self.push(Recipe::High, vec![], Task::Start { pair: false });
-        for row in 0..ROWS {
-            let recipe = Recipe::Latin { batch: 0, count: ROWS, row };
-            self.push(recipe, vec![], Task::Start { pair: false });
+    fn queue_points(&mut self, context: &mut Context) {
+        context.push(Recipe::Centre, vec![], Task::Start { pair: true });
+        let base = context.centre;
+        context.push(Recipe::Jitter { base, balanced: false }, vec![], Task::Start { pair: true });
+        context.push(Recipe::Low, vec![], Task::Start { pair: false });
+        context.push(Recipe::High, vec![], Task::Start { pair: false });
+        for row in 0..tuning::START_ROWS {
+            let recipe = Recipe::Latin { batch: 0, count: tuning::START_ROWS, row };
+            context.push(recipe, vec![], Task::Start { pair: false });
         }
-        self.start.n_jobs = self.queue.len();
+        self.n_jobs = context.queue.len();
     }
 
-    /// A start from a point whose value is known: that point once more.
-    pub(super) fn queue_pair(&mut self, value: f64) {
-        (self.start.pair, self.start.centre) = (vec![Some(value)], Some(value));
-        let base = self.centre;
-        self.push(Recipe::Jitter { base, balanced: false }, vec![], Task::Start { pair: true });
-        self.start.n_jobs = self.queue.len();
-    }
-
-    /// The user knows which inputs matter: they are optimised as soon as there are first points.
-    pub(super) fn take_given(&mut self, given: Vec<usize>) {
-        for input in given {
-            let name = self.points.name(input);
-            self.named.push(ActiveInput { name, input, evidence: None });
+    /// Plans the start anew, unless something was asked already: with enough results from before, all that is left of it is
+    /// the incumbent once more; else `next` is its first trial.
+    pub(super) fn plan_anew(&mut self, context: &mut Context, next: TrialId) {
+        if context.counts.own > 0 {
+            return;
+        }
+        context.queue.clear();
+        let has_enough = context.counts.known >= tuning::ENOUGH_KNOWN;
+        match context.results.incumbent() {
+            Some(best) if has_enough => {
+                context.centre = best.id;
+                (self.pair, self.centre) = (vec![Some(best.value)], Some(best.value));
+                let recipe = Recipe::Jitter { base: best.id, balanced: false };
+                context.push(recipe, vec![], Task::Start { pair: true });
+                self.n_jobs = context.queue.len();
+            }
+            _ => {
+                context.centre = next;
+                self.queue_points(context);
+            }
         }
     }
 
-    pub(super) fn start_told(&mut self, id: TrialId, pair: bool, value: Option<f64>) {
-        if id == self.centre {
-            self.start.centre = value;
+    pub(super) fn told(&mut self, context: &Context, id: TrialId, pair: bool, value: Option<f64>) {
+        if id == context.centre {
+            self.centre = value;
         }
-        self.start.n_back += 1;
+        self.n_back += 1;
         if pair {
-            self.start.pair.push(value);
+            self.pair.push(value);
         }
     }
 
-    /// Goes on when most of the start is back, the pair included; earlier if the answers to tests are waiting.
-    pub(super) fn start_settled(&mut self) -> Result<()> {
-        let asked = !self.queue.iter().any(|job| matches!(job.task, Task::Start { .. }));
-        let enough = asked && 10 * self.start.n_back >= 7 * self.start.n_jobs;
-        let values: Vec<f64> =
-            self.results.iter().filter(|result| result.in_model).map(|result| result.value).collect();
+    /// Begins with probes as soon as a crowd of workers shows, if they can be made here and are wanted.
+    pub(super) fn notice_crowd(&mut self, context: &Context) {
+        let begins = self.probes.is_none() && context.workers == tuning::CROWD;
+        let is_discrete = |input: usize| context.recipes.is_discrete(input);
+        let from_centre = matches!(context.recipes.recipe(context.centre), Some(Recipe::Centre));
+        let is_open = context.prior == PriorKnowledge::None;
+        if begins && from_centre && is_open && !(0..context.recipes.n_inputs()).any(is_discrete) {
+            self.probes = Some(Probes::new(context.budget));
+        }
+    }
+
+    /// Whether another probe is wanted.
+    pub(super) fn wants_probe(&self) -> bool {
+        self.probes.as_ref().is_some_and(Probes::wants_more)
+    }
+
+    pub(super) fn probe_asked(&mut self) {
+        if let Some(probes) = &mut self.probes {
+            probes.asked();
+        }
+    }
+
+    pub(super) fn probe_told(&mut self, context: &Context, id: TrialId, value: Option<f64>) {
+        if let Some(probes) = &mut self.probes {
+            probes.told(context.recipes.scatter_key(id), context.recipes.n_inputs(), value);
+        }
+    }
+
+    /// Goes on when most of the start is back, the pair included; earlier if the answers to probes are waiting.
+    pub(super) fn settle(&mut self, context: &mut Context) -> Step {
+        let values = context.results.model_values();
         // With hardly a value there is nothing to go by yet.
-        if !(self.start.pair.len() == 2 && values.len() >= 4) {
-            return Ok(());
+        if !(self.pair.len() == 2 && values.len() >= tuning::FEWEST_VALUES) {
+            return Step::Stay;
         }
-        if self.scatter.is_some() {
-            return self.early_settled(&values);
-        }
-        if !enough {
-            return Ok(());
-        }
-        self.noise.scale = spread(&values);
-        if self.is_given {
-            self.phase = Phase::Optimise;
-            return Ok(());
-        }
-        let pair: Vec<f64> = self.start.pair.iter().flatten().copied().collect();
-        if let [a, b] = pair[..] {
-            self.noise.sigma = (a - b).abs() / std::f64::consts::SQRT_2;
-        }
-        if self.noise.sigma <= NOTICED * self.noise.scale {
-            return self.noise_known();
-        }
-        self.measure_noise();
-        Ok(())
-    }
-
-    /// Repeats the centre and the best point before anything else.
-    pub(super) fn measure_noise(&mut self) {
-        self.phase = Phase::Wait;
-        self.noise.step = 0.0;
-        let best = self.best.map_or(self.centre, |at| self.results[at].id);
-        for point in [self.centre, best] {
-            self.repeat(point);
-        }
-    }
-
-    /// The noise is known while probes from the centre are under way: they count if it does not drown them.
-    fn early_settled(&mut self, values: &[f64]) -> Result<()> {
-        self.noise.scale = spread(values);
-        let pair: Vec<f64> = self.start.pair.iter().flatten().copied().collect();
-        if let ([a, b], Some(centre)) = (&pair[..], self.start.centre) {
-            let sigma = (a - b).abs() / std::f64::consts::SQRT_2;
-            if sigma <= EARLY_NOISE * self.noise.scale {
-                if self.noise.step == 0.0 {
-                    self.found(Fact::Noise { sd: sigma, spread: self.noise.scale, step: STEP.0 });
-                }
-                (self.noise.sigma, self.noise.step) = (sigma, STEP.0);
-                return self.scatter_settled(centre);
+        context.noise.pair = self.pair.iter().flatten().copied().collect();
+        if self.probes.is_some() {
+            context.noise.scale = spread(&values);
+            if let Some(step) = self.settle_early(context) {
+                return step;
             }
+            self.probes = None;
         }
-        self.scatter = None;
-        self.start_settled()
+        let (part, of) = tuning::START_BACK;
+        let asked = !context.queue.iter().any(|queued| matches!(queued.task, Task::Start { .. }));
+        if !(asked && of * self.n_back >= part * self.n_jobs) {
+            return Step::Stay;
+        }
+        context.noise.scale = spread(&values);
+        if context.prior == PriorKnowledge::Given {
+            return Step::Optimise(First::Search);
+        }
+        if let Some(sigma) = context.noise.sigma_of_pair() {
+            context.noise.sigma = sigma;
+        }
+        if context.noise.sigma <= tuning::NOTICED_NOISE * context.noise.scale {
+            return noise::conclude(context);
+        }
+        Step::Noise(MeasureNoise::begin(context))
     }
 
-    /// Goes on when all that was waited for is back.
-    pub(super) fn wait_settled(&mut self) -> Result<()> {
-        if self.repeats.is_empty() || self.repeats.is_waiting() || self.start.more_left > 0 {
-            return Ok(());
+    /// The noise is known while probes from the centre are under way: they count if it does not drown them, else there is no
+    /// step.
+    fn settle_early(&mut self, context: &mut Context) -> Option<Step> {
+        let (centre, probes) = (self.centre?, self.probes.as_mut()?);
+        let scale = context.noise.scale;
+        let sigma = context.noise.sigma_of_pair().filter(|sigma| *sigma <= tuning::EARLY_NOISE * scale)?;
+        let step = tuning::SMALL_STEP.0;
+        if context.noise.step == 0.0 {
+            context.found(Fact::Noise { sd: sigma, spread: scale, step });
         }
-        if self.noise.step > 0.0 {
-            // More rows are back, or the repeats of the best of them.
-            if !self.repeats.has_rows() {
-                self.repeat_rows();
+        (context.noise.sigma, context.noise.step) = (sigma, step);
+        context.counts.tests = probes.n_back();
+        Some(match probes.read(context.recipes.n_inputs(), centre, sigma) {
+            Slopes::Open => Step::Stay,
+            Slopes::None => screening::screen_all(context),
+            Slopes::Of(found) => {
+                let inputs: Vec<usize> = found.iter().map(|found| found.place).collect();
+                let base = context.centre;
+                let slopes = found.iter().map(|found| Slope {
+                    input: found.place,
+                    base,
+                    value: centre,
+                    slope: found.answer / step,
+                });
+                context.slopes = slopes.collect();
+                context.name(&found, step, &inputs);
+                Step::Optimise(First::RestCheck)
             }
-            return if self.repeats.is_waiting() { Ok(()) } else { self.stand_out() };
-        }
-        let (at_centre, at_best) = self.repeats.first_two();
-        let mut centre: Vec<f64> = self.start.pair.iter().flatten().copied().collect();
-        centre.extend(at_centre);
-        let (a, df_a) = squares(&centre);
-        let (b, df_b) = squares(at_best);
-        if df_a + df_b > 0.0 {
-            self.noise.sigma = 1.2 * ((a + b) / (df_a + df_b)).sqrt();
-        }
-        self.noise_known()
+        })
     }
-
-    fn noise_known(&mut self) -> Result<()> {
-        let relative = self.noise.sigma / self.noise.scale;
-        self.noise.noisy = relative > MUCH;
-        self.noise.step = if self.noise.noisy { LARGE_STEP } else { relative.sqrt().clamp(STEP.0, STEP.1) };
-        let Noise { sigma, scale, noisy, step } = self.noise;
-        self.found(Fact::Noise { sd: sigma, spread: scale, step });
-        if self.follow_hint()? {
-            return Ok(());
-        }
-        if !noisy {
-            return self.screen_all();
-        }
-        let mut values: Vec<f64> = self.results.iter().map(|result| result.value).collect();
-        values.sort_by(f64::total_cmp);
-        self.start.middle = values[values.len() / 2];
-        if self.screen_from_repeated()? {
-            return Ok(());
-        }
-        self.phase = Phase::Wait;
-        self.start.more_left = MORE;
-        for row in 0..MORE {
-            self.push(Recipe::Latin { batch: 1, count: MORE, row }, vec![], Task::More);
-        }
-        Ok(())
-    }
-
-    pub(super) fn more_told(&mut self) {
-        self.start.more_left -= 1;
-    }
-
-    /// Screens from a point that stands out; without one, searches bins around the best.
-    fn stand_out(&mut self) -> Result<()> {
-        if self.screen_from_repeated()? {
-            return Ok(());
-        }
-        self.found(Fact::NothingStandsOut);
-        self.go_dense()
-    }
-}
-
-/// Sum of squared deviations, and its degrees of freedom.
-fn squares(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n.max(1.0);
-    (values.iter().map(|value| (value - mean).powi(2)).sum(), (n - 1.0).max(0.0))
 }
 
 /// Distance of the quartiles; the standard deviation if that is zero.
@@ -236,6 +187,118 @@ fn spread(values: &[f64]) -> f64 {
         sorted[low] + share * (sorted[(low + 1).min(sorted.len() - 1)] - sorted[low])
     };
     let range = quartile(0.75) - quartile(0.25);
-    let (sum, _) = squares(values);
+    let (sum, _) = noise::squares(values);
     if range > 0.0 { range } else { (sum / values.len() as f64).sqrt().max(1e-300) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::auto::rehearsal::{answer, context, measure};
+    use crate::trial::Moves;
+
+    /// Answers all that is queued until a step follows.
+    fn run(context: &mut Context, start: &mut Start, f: impl Fn(&[f64]) -> f64) -> (Step, usize) {
+        let mut n = 0;
+        while !context.queue.is_empty() {
+            let (id, task, value) = answer(context, &f);
+            let Task::Start { pair } = task else { panic!("{task:?} is not of the start") };
+            start.told(context, id, pair, Some(value));
+            n += 1;
+            let step = start.settle(context);
+            if step != Step::Stay {
+                return (step, n);
+            }
+        }
+        (Step::Stay, n)
+    }
+
+    #[test]
+    fn a_quiet_function_is_screened_from_the_incumbent() {
+        let mut context = context(60);
+        let mut start = Start::begin(&mut context);
+        assert_eq!(context.queue.len(), 4 + tuning::START_ROWS);
+        let (step, n) = run(&mut context, &mut start, |x| x[0] + x[1] * x[1]);
+        assert_eq!(n, 14, "all of it is asked before anything follows");
+        let best = context.results.incumbent().unwrap();
+        let Step::Screen(base, moves) = step else { panic!("{step:?}") };
+        assert_eq!((base.id, base.value, base.n_values, moves), (best.id, best.value, 1, Moves::Inside));
+        let noise = &context.noise;
+        assert!(!noise.noisy && noise.step == (noise.sigma / noise.scale).sqrt(), "{noise:?}");
+    }
+
+    #[test]
+    fn a_pair_that_differs_is_repeated() {
+        let mut context = context(60);
+        let mut start = Start::begin(&mut context);
+        // A function that shows what moves by 1e-8.
+        let (step, _) = run(&mut context, &mut start, |x| x[0] + 1e6 * (x[1] - 0.5).abs().min(1e-7));
+        assert_eq!(step, Step::Noise(MeasureNoise::Repeats));
+        assert_eq!(context.queue.len(), 2 * tuning::REPEATS, "the centre and the best point");
+        assert_eq!(context.noise.step, 0.0);
+    }
+
+    #[test]
+    fn one_slow_worker_does_not_hold_it_up() {
+        let mut context = context(60);
+        let mut start = Start::begin(&mut context);
+        let late = context.queue.pop_back().unwrap();
+        let (step, n) = run(&mut context, &mut start, |x| x[0]);
+        assert!(matches!(step, Step::Screen(..)) && n == 13, "{step:?} after {n}");
+        drop(late);
+    }
+
+    #[test]
+    fn inputs_that_the_user_gave_are_searched_at_once() {
+        let mut context = context(60);
+        context.prior = PriorKnowledge::Given;
+        let mut start = Start::begin(&mut context);
+        assert_eq!(run(&mut context, &mut start, |x| x[0]).0, Step::Optimise(First::Search));
+    }
+
+    #[test]
+    fn enough_results_from_before_leave_the_pair_alone() {
+        let mut context = context(60);
+        let mut start = Start::begin(&mut context);
+        for n in 0..tuning::ENOUGH_KNOWN {
+            measure(&mut context, Recipe::Uniform, 5.0 - n as f64 % 7.0);
+            context.counts.known += 1;
+            let next = TrialId(context.counts.known as u64);
+            start.plan_anew(&mut context, next);
+            let expected = if n + 1 < tuning::ENOUGH_KNOWN { 14 } else { 1 };
+            assert_eq!(context.queue.len(), expected);
+        }
+        assert_eq!(context.centre, context.results.incumbent().unwrap().id);
+        let (step, n) = run(&mut context, &mut start, |_| -1.0);
+        assert!(n == 1 && matches!(step, Step::Screen(..)), "{step:?}");
+    }
+
+    #[test]
+    fn probes_name_inputs_before_the_start_is_back() {
+        let mut context = context(60);
+        let mut start = Start::begin(&mut context);
+        let f = |x: &[f64]| 2.0 * x[7] - x[30];
+        for _ in 0..6 {
+            let (id, task, value) = answer(&mut context, f);
+            start.told(&context, id, matches!(task, Task::Start { pair: true }), Some(value));
+        }
+        context.workers = tuning::CROWD;
+        start.notice_crowd(&context);
+        let mut step = Step::Stay;
+        while step == Step::Stay {
+            assert!(start.wants_probe());
+            start.probe_asked();
+            let recipe = Recipe::Scatter { base: context.centre, step: tuning::SMALL_STEP.0 };
+            context.queue.push_front(crate::strategy::auto::context::Queued {
+                recipe,
+                z: vec![],
+                task: Task::Scatter,
+            });
+            let (id, _, value) = answer(&mut context, f);
+            start.probe_told(&context, id, Some(value));
+            step = start.settle(&mut context);
+        }
+        assert_eq!((step, context.named_inputs()), (Step::Optimise(First::RestCheck), vec![7, 30]));
+        assert!(context.slopes.iter().any(|slope| (slope.slope - 2.0).abs() < 1e-6));
+    }
 }

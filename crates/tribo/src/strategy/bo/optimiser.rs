@@ -249,6 +249,15 @@ impl Optimiser {
         self.pending.insert(id, Pending { u, search: self.searches.number(), is_added: true });
     }
 
+    /// Takes a value that nobody measured, as a hint for the first proposals: a result of the design to the model.
+    pub(in crate::strategy) fn hint_value(&mut self, u: Vec<f64>, value: f64) {
+        self.n_beside = self.pending.len();
+        self.n_designed += 1;
+        let row = self.results.measured(u, value);
+        self.searches.enter(row, &self.results.values);
+        self.models.look_again();
+    }
+
     /// Takes note of an outcome: a value, or none.
     pub(in crate::strategy) fn told(&mut self, id: u64, value: Option<f64>) {
         let Some(Pending { u, search, is_added }) = self.pending.remove(&id) else { return };

@@ -91,7 +91,7 @@ impl Study {
         seed: u64,
     ) -> Result<Study> {
         let (strategy, explanation) = match strategy {
-            Strategy::Auto(settings) => auto::pick(&space, settings, evaluations)?,
+            Strategy::Auto(settings) => auto::choose(&space, settings, evaluations)?,
             Strategy::Random => (Strategy::Random, "random: uniform points, as asked".to_owned()),
             Strategy::Bo(_) => (strategy, "bo: as asked".to_owned()),
             Strategy::Paper(_) => (strategy, "paper: as asked".to_owned()),

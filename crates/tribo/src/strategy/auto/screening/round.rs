@@ -6,14 +6,12 @@
 use super::coded::Coded;
 use super::group::Group;
 use super::halving::Halving;
+use crate::strategy::auto::tuning;
 use crate::trial::{Recipe, RoundStart};
-
-/// Workers from which tests are asked ahead of need.
-pub(super) const MANY: usize = 8;
 
 /// A question: the value with this group moved.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Test {
+pub(in crate::strategy::auto) struct GroupTest {
     pub(super) group: Group,
     pub(super) chunk: Option<usize>,
     /// Part of the round's step, halved after a failure.
@@ -40,18 +38,18 @@ pub(super) enum About {
 
 /// An input that was found to matter.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Found {
+pub(in crate::strategy::auto) struct NamedPlace {
     /// Its place in the round's order.
-    pub(super) place: usize,
+    pub(in crate::strategy::auto) place: usize,
     /// What it answered.
-    pub(super) answer: f64,
+    pub(in crate::strategy::auto) answer: f64,
     /// What an idle input would answer at most.
-    pub(super) threshold: f64,
+    pub(in crate::strategy::auto) threshold: f64,
 }
 
 /// How the round goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum RoundState {
     /// Tests are under way or waiting.
     Going,
     /// Are the answers noise? The base should be evaluated again.
@@ -66,24 +64,24 @@ pub(super) enum State {
 
 /// What the round has to know from outside.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Surroundings {
+pub(in crate::strategy::auto) struct Surroundings {
     /// Standard deviation of a value.
-    pub(super) sigma: f64,
+    pub(in crate::strategy::auto) sigma: f64,
     /// Workers, as far as they were seen.
-    pub(super) workers: usize,
+    pub(in crate::strategy::auto) workers: usize,
     /// Evaluations of the study.
-    pub(super) budget: usize,
+    pub(in crate::strategy::auto) budget: usize,
 }
 
 impl Surroundings {
     /// Groups a round begins with.
     pub(super) fn n_groups(&self) -> usize {
-        if self.workers >= MANY { 16 } else { 8 }
+        if self.workers >= tuning::CROWD { tuning::FIRST_GROUPS.1 } else { tuning::FIRST_GROUPS.0 }
     }
 
     /// Tests a round may take.
     pub(super) fn most_tests(&self) -> usize {
-        (self.budget / 2).max(30)
+        (self.budget / tuning::TESTS_IN_BUDGET).max(tuning::FEWEST_TESTS)
     }
 }
 
@@ -105,7 +103,7 @@ impl Round {
     /// How the next test of round `number` is made.
     pub(super) fn recipe(&self, number: usize, start: &RoundStart) -> Recipe {
         match self.next() {
-            Some(Test { group, chunk, part, .. }) => {
+            Some(GroupTest { group, chunk, part, .. }) => {
                 let (parts, step) = (group.0.clone(), self.step() * part);
                 let began = Some(Box::new(start.clone()));
                 Recipe::Move { round: number, began, parts, chunk: *chunk, step }
@@ -115,7 +113,7 @@ impl Round {
     }
 
     /// The next test, which stays until it is taken.
-    pub(super) fn next(&self) -> Option<&Test> {
+    pub(super) fn next(&self) -> Option<&GroupTest> {
         match self {
             Round::Coded(round) => round.next(),
             Round::Halving(round) => round.next(),
@@ -123,7 +121,7 @@ impl Round {
     }
 
     /// Takes the next test.
-    pub(super) fn take(&mut self) -> Option<Test> {
+    pub(super) fn take(&mut self) -> Option<GroupTest> {
         match self {
             Round::Coded(round) => round.take(),
             Round::Halving(round) => round.take(),
@@ -131,7 +129,7 @@ impl Round {
     }
 
     /// Takes the answer to a test: the value, or none if the evaluation broke.
-    pub(super) fn told(&mut self, test: Test, value: Option<f64>, around: Surroundings) {
+    pub(super) fn told(&mut self, test: GroupTest, value: Option<f64>, around: Surroundings) {
         match self {
             Round::Coded(round) => round.told(test, value, around),
             Round::Halving(round) => round.told(test, value, around),
@@ -139,7 +137,7 @@ impl Round {
     }
 
     /// Gives work to open groups and says where the round stands. `sign_of` is the sense of a group's move.
-    pub(super) fn advance(&mut self, lined: bool, sign_of: impl Fn(&Group) -> f64) -> State {
+    pub(super) fn advance(&mut self, lined: bool, sign_of: impl Fn(&Group) -> f64) -> RoundState {
         match self {
             Round::Coded(round) => round.advance(lined, sign_of),
             Round::Halving(round) => round.advance(),
@@ -147,7 +145,7 @@ impl Round {
     }
 
     /// Inputs found since the last call.
-    pub(super) fn found(&mut self) -> Vec<Found> {
+    pub(super) fn found(&mut self) -> Vec<NamedPlace> {
         match self {
             Round::Coded(round) => round.found(),
             Round::Halving(round) => round.found(),

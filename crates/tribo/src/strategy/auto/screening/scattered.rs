@@ -9,40 +9,31 @@
 //!
 //! It finds nothing when slopes are not sparse, or weak ones hide behind curvature; codes and the rest check follow then.
 
-use super::coded::CURVATURE;
-use super::round::{Found, MANY};
-use super::slopes::Slope;
-use super::start::STEP;
-use super::{Auto, Phase};
-use crate::error::Result;
+use super::round::NamedPlace;
 use crate::rng::bits_at;
-use crate::trial::Recipe;
-
-/// Probes at most, as a part of the budget and in number.
-const PART: f64 = 0.3;
-const MOST: usize = 64;
-/// Probes that a proof takes for each input, and beyond.
-const EACH: usize = 3;
-const SPARE: usize = 6;
-/// Paths that are followed at once.
-const PATHS: usize = 4;
-/// What curvature may leave unexplained, in its usual share.
-const LENIENCE: f64 = 4.0;
-
-/// Changes an input must make, in what may stay unexplained and as a part of the strongest: smaller ones may be curvature
-/// that an idle input took on.
-const CERTAIN: f64 = 5.0;
-const WEAK: f64 = 0.02;
+use crate::strategy::auto::tuning;
 
 /// The probes so far.
-#[derive(Default)]
-pub(super) struct Scatter {
+pub(in crate::strategy::auto) struct Probes {
+    /// Probes at most.
+    most: usize,
     n_asked: usize,
     n_back: usize,
     /// The words that the parts of all inputs are read from, and the value.
     rows: Vec<(Vec<u64>, f64)>,
     /// Rows at the last attempt to read them.
     n_read: usize,
+}
+
+/// What the probes say.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::strategy::auto) enum Slopes {
+    /// Nothing yet.
+    Open,
+    /// Nothing answers at the base, or too little to be sure, or too many inputs.
+    None,
+    /// These inputs answer, and no others.
+    Of(Vec<NamedPlace>),
 }
 
 /// Inputs whose parts are in one word, four bits each.
@@ -57,7 +48,7 @@ fn part(word: u64, input: usize) -> f64 {
 }
 
 /// The part of an input in the probe with this key.
-pub(super) fn part_at(key: u64, input: usize) -> f64 {
+pub(in crate::strategy::auto) fn part_at(key: u64, input: usize) -> f64 {
     part(bits_at(key, (input / IN_WORD) as u64), input)
 }
 
@@ -66,86 +57,55 @@ fn words(key: u64, n: usize) -> Vec<u64> {
     (0..n.div_ceil(IN_WORD)).map(|word| bits_at(key, word as u64)).collect()
 }
 
-impl Auto {
-    /// With a crowd of workers screening does not wait for the first points.
-    pub(super) fn scatter_early(&mut self) {
-        let begins = self.phase == Phase::Start && self.scatter.is_none() && self.workers == MANY;
-        let discrete = |auto: &Auto| (0..auto.points.n_inputs()).any(|input| auto.points.is_discrete(input));
-        let whole = matches!(self.points.recipe(self.centre), Some(Recipe::Centre));
-        if begins && whole && !self.is_given && self.hint.is_none() && !discrete(self) {
-            self.scatter = Some(Scatter::default());
-        }
-    }
-
-    fn most_probes(&self) -> usize {
-        ((PART * self.budget as f64) as usize).min(MOST)
+impl Probes {
+    /// For a study of so many evaluations.
+    pub(in crate::strategy::auto) fn new(budget: usize) -> Probes {
+        let most = ((tuning::PROBES_IN_BUDGET * budget as f64) as usize).min(tuning::MOST_PROBES);
+        Probes { most, n_asked: 0, n_back: 0, rows: vec![], n_read: 0 }
     }
 
     /// Whether another probe is wanted.
-    pub(super) fn wants_scatter(&self) -> bool {
-        self.scatter.as_ref().is_some_and(|scatter| scatter.n_asked < self.most_probes())
+    pub(in crate::strategy::auto) fn wants_more(&self) -> bool {
+        self.n_asked < self.most
     }
 
-    pub(super) fn scatter_asked(&mut self) {
-        if let Some(scatter) = &mut self.scatter {
-            scatter.n_asked += 1;
-        }
+    pub(in crate::strategy::auto) fn asked(&mut self) {
+        self.n_asked += 1;
     }
 
-    pub(super) fn scatter_told(&mut self, key: u64, value: Option<f64>) {
-        let n = self.points.n_inputs();
-        let Some(scatter) = &mut self.scatter else { return };
-        scatter.n_back += 1;
+    pub(in crate::strategy::auto) fn n_back(&self) -> usize {
+        self.n_back
+    }
+
+    /// Takes the value of the probe of `n` inputs with this key.
+    pub(in crate::strategy::auto) fn told(&mut self, key: u64, n: usize, value: Option<f64>) {
+        self.n_back += 1;
         if let Some(value) = value {
-            scatter.rows.push((words(key, n), value));
+            self.rows.push((words(key, n), value));
         }
     }
 
-    /// Reads the probes: optimises what they name, waits for more, or goes on with groups and codes.
-    pub(super) fn scatter_settled(&mut self, centre: f64) -> Result<()> {
-        let most = self.most_probes();
-        let (n, sigma) = (self.points.n_inputs(), self.noise.sigma);
-        let Some(scatter) = &mut self.scatter else { return Ok(()) };
-        self.n_tests = scatter.n_back;
-        if scatter.rows.len() > scatter.n_read {
-            scatter.n_read = scatter.rows.len();
-            let rows: Vec<&[u64]> = scatter.rows.iter().map(|(words, _)| &words[..]).collect();
-            let changes: Vec<f64> = scatter.rows.iter().map(|(_, value)| value - centre).collect();
-            let error = error_of(&changes, sigma);
-            if let Some(slopes) = sparse(&rows, n, &changes, error) {
-                self.scatter = None;
-                if slopes.is_empty() {
-                    // Nothing answers at the centre, or too little to be sure.
-                    return self.screen_all();
-                }
-                let found = |&(place, answer): &(usize, f64)| Found { place, answer, threshold: error };
-                let found: Vec<Found> = slopes.iter().map(found).collect();
-                let inputs: Vec<usize> = slopes.iter().map(|slope| slope.0).collect();
-                let base = self.centre;
-                let slope = |found: &Found| {
-                    let (input, slope) = (found.place, found.answer / STEP.0);
-                    Slope { input, base, value: centre, slope }
-                };
-                self.slopes = found.iter().map(slope).collect();
-                self.name(&found, STEP.0, &inputs);
-                self.phase = Phase::Optimise;
-                self.refresh_live()?;
-                self.queue_rest();
-                return Ok(());
+    /// Reads the probes: the value at the base is known, and how noisy values are.
+    pub(in crate::strategy::auto) fn read(&mut self, n: usize, base: f64, sigma: f64) -> Slopes {
+        if self.rows.len() > self.n_read {
+            self.n_read = self.rows.len();
+            let rows: Vec<&[u64]> = self.rows.iter().map(|(words, _)| &words[..]).collect();
+            let changes: Vec<f64> = self.rows.iter().map(|(_, value)| value - base).collect();
+            let threshold = error_of(&changes, sigma);
+            if let Some(slopes) = sparse(&rows, n, &changes, threshold) {
+                let found = slopes.into_iter().map(|(place, answer)| NamedPlace { place, answer, threshold });
+                let found: Vec<NamedPlace> = found.collect();
+                return if found.is_empty() { Slopes::None } else { Slopes::Of(found) };
             }
         }
-        if scatter.n_back >= most {
-            self.scatter = None;
-            return self.screen_all();
-        }
-        Ok(())
+        if self.n_back >= self.most { Slopes::None } else { Slopes::Open }
     }
 }
 
 /// What may stay unexplained of changes: noise, and the usual share of curvature.
 fn error_of(changes: &[f64], sigma: f64) -> f64 {
     let size = (changes.iter().map(|change| change * change).sum::<f64>() / changes.len() as f64).sqrt();
-    (7.0 * sigma).max(LENIENCE * CURVATURE * STEP.0 * size)
+    (tuning::SIGNIFICANT * sigma).max(tuning::LENIENCE * tuning::CURVATURE * tuning::SMALL_STEP.0 * size)
 }
 
 /// The few inputs whose slopes explain all changes up to an error, with what each changes; none if there are no such.
@@ -157,13 +117,13 @@ fn sparse(rows: &[&[u64]], n: usize, changes: &[f64], error: f64) -> Option<Vec<
     };
     let mut paths: Vec<(Vec<usize>, Vec<f64>)> = vec![(vec![], changes.to_vec())];
     while let Some(k) = paths.first().map(|path| path.0.len())
-        && EACH * k + SPARE <= rows.len()
+        && tuning::PROBES_EACH * k + tuning::PROBES_SPARE <= rows.len()
     {
         if let Some((inputs, _)) = paths.iter().find(|(_, left)| left.iter().all(|left| left.abs() <= error))
         {
             let (slopes, _) = solve(inputs)?;
             let strongest = slopes.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-            let certain = (CERTAIN * error).max(WEAK * strongest);
+            let certain = (tuning::CERTAIN * error).max(tuning::WEAK_SLOPE * strongest);
             return Some(
                 inputs.iter().copied().zip(slopes).filter(|slope| slope.1.abs() > certain).collect(),
             );
@@ -173,10 +133,10 @@ fn sparse(rows: &[&[u64]], n: usize, changes: &[f64], error: f64) -> Option<Vec<
             let mut best: Vec<(f64, usize)> = vec![];
             for input in 0..n {
                 let agreement: f64 = rows.iter().zip(left).map(|(row, left)| part(row, input) * left).sum();
-                if best.len() < PATHS || agreement.abs() > best[PATHS - 1].0 {
+                if best.len() < tuning::PATHS || agreement.abs() > best[tuning::PATHS - 1].0 {
                     let at = best.partition_point(|other| other.0 >= agreement.abs());
                     best.insert(at, (agreement.abs(), input));
-                    best.truncate(PATHS);
+                    best.truncate(tuning::PATHS);
                 }
             }
             for (_, input) in best {
@@ -194,7 +154,7 @@ fn sparse(rows: &[&[u64]], n: usize, changes: &[f64], error: f64) -> Option<Vec<
         }
         let size = |left: &[f64]| left.iter().map(|x| x * x).sum::<f64>();
         next.sort_by(|a, b| size(&a.1).total_cmp(&size(&b.1)).then_with(|| a.0.cmp(&b.0)));
-        next.truncate(PATHS);
+        next.truncate(tuning::PATHS);
         paths = next;
     }
     None
@@ -214,7 +174,7 @@ fn least_squares(columns: &[Vec<f64>], y: &[f64]) -> Option<(Vec<f64>, Vec<f64>)
             column.iter_mut().zip(q).for_each(|(c, q)| *c -= row[j] * q);
         }
         let norm = dot(&column, &column).sqrt();
-        if norm < 1e-8 * (y.len() as f64).sqrt() {
+        if norm < tuning::DEPENDENT * (y.len() as f64).sqrt() {
             return None;
         }
         column.iter_mut().for_each(|c| *c /= norm);
@@ -242,7 +202,7 @@ mod tests {
     fn read(n: usize, slopes: &[(usize, f64)], error: f64, seed: u64) -> (usize, Vec<(usize, f64)>) {
         let mut stream = Stream::new(seed, "scatter", 0);
         let (mut rows, mut changes) = (vec![], vec![]);
-        for count in 1..=MOST {
+        for count in 1..=tuning::MOST_PROBES {
             let key = stream.bits();
             let change: f64 = slopes.iter().map(|&(input, slope)| slope * part_at(key, input)).sum();
             changes.push(change + 0.5 * error * (2.0 * stream.uniform() - 1.0));
@@ -252,7 +212,7 @@ mod tests {
                 return (count, found);
             }
         }
-        (MOST, vec![])
+        (tuning::MOST_PROBES, vec![])
     }
 
     #[test]
@@ -267,7 +227,6 @@ mod tests {
                 found.iter().zip(slopes).all(|(a, b)| (a.1 - b.1).abs() < 6e-7),
                 "seed {seed}: {found:?}"
             );
-            println!("seed {seed}: {count} probes");
             assert!(count <= 45, "seed {seed}: {count} probes");
         }
     }
@@ -276,7 +235,7 @@ mod tests {
     fn dense_slopes_are_not_read() {
         let mut stream = Stream::new(5, "dense", 0);
         let slopes: Vec<(usize, f64)> = (0..200).map(|input| (input, stream.normal())).collect();
-        assert_eq!(read(200, &slopes, 1e-3, 5), (MOST, vec![]));
+        assert_eq!(read(200, &slopes, 1e-3, 5), (tuning::MOST_PROBES, vec![]));
     }
 
     #[test]
@@ -286,7 +245,7 @@ mod tests {
             let mut stream = Stream::new(seed, "bowl", 0);
             let slope = [0.0, 1e-4, 3e-3, 1e-2, 3e-2, 6e-2, 0.1, 0.3][seed as usize % 8];
             let (mut rows, mut changes) = (vec![], vec![]);
-            for count in 1..=MOST {
+            for count in 1..=tuning::MOST_PROBES {
                 let key = stream.bits();
                 let moved = 1e-4 * part_at(key, 7);
                 changes.push(slope * moved + moved * moved);

@@ -8,12 +8,10 @@ use crate::error::Result;
 use crate::opt::Status;
 use crate::opt::cmaes::{Cmaes, CmaesOptions};
 use crate::rng::Stream;
-
-/// Length of a first step over all coordinates together.
-const STEP: f64 = 0.2;
+use crate::strategy::auto::tuning;
 
 /// A run of CMA-ES in the unit cube.
-pub(super) struct Evolution {
+pub(in crate::strategy::auto) struct Evolution {
     run: Cmaes,
     /// Points of a generation that is not extended.
     population: usize,
@@ -24,7 +22,7 @@ pub(super) struct Evolution {
 
 impl Evolution {
     /// A run from `start`; `number` counts those of the study.
-    pub(super) fn new(start: &[f64], seed: u64, number: u64) -> Result<Evolution> {
+    pub(in crate::strategy::auto) fn new(start: &[f64], seed: u64, number: u64) -> Result<Evolution> {
         let d = start.len();
         let options = CmaesOptions { population: None, max_evaluations: usize::MAX };
         let stream = Stream::new(seed, "evolution", number);
@@ -33,14 +31,14 @@ impl Evolution {
     }
 
     /// The next point to ask.
-    pub(super) fn point(&self) -> &[f64] {
+    pub(in crate::strategy::auto) fn point(&self) -> &[f64] {
         let points = self.run.ask();
         &points[self.slots.len().min(points.len() - 1)]
     }
 
     /// Takes note of a trial asked at `z`. A point other than [`Evolution::point`], drawn because that one was known,
     /// tells the law nothing.
-    pub(super) fn asked(&mut self, id: u64, z: &[f64]) {
+    pub(in crate::strategy::auto) fn asked(&mut self, id: u64, z: &[f64]) {
         let value = if z == self.point() { None } else { Some(f64::INFINITY) };
         self.slots.push((id, value));
         // Drawn when the one before is asked, not when it is wanted: to propose must change nothing.
@@ -50,7 +48,7 @@ impl Evolution {
     }
 
     /// Takes note of an outcome: a value, or none.
-    pub(super) fn told(&mut self, id: u64, value: Option<f64>) {
+    pub(in crate::strategy::auto) fn told(&mut self, id: u64, value: Option<f64>) {
         let Some(slot) = self.slots.iter_mut().find(|slot| slot.0 == id) else { return };
         slot.1 = slot.1.or(value).or(Some(f64::INFINITY));
         if self.slots.iter().filter(|slot| slot.1.is_some()).count() < self.population {
@@ -63,7 +61,7 @@ impl Evolution {
     }
 
     /// Whether the law has converged.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::strategy::auto) fn is_over(&self) -> bool {
         self.is_over
     }
 }
@@ -71,7 +69,7 @@ impl Evolution {
 /// The standard deviation of a first step in each of `d` coordinates, as a part of the side. Small, so that single points
 /// already beat the incumbent, which is how an arm is judged; the law lengthens it where that pays.
 fn first_step(d: usize) -> f64 {
-    STEP / (d as f64).sqrt()
+    tuning::EVOLUTION_STEP / (d as f64).sqrt()
 }
 
 #[cfg(test)]

@@ -4,13 +4,10 @@
 //! side the search steps outwards, then it goes to the vertex of the parabola through the lowest point and its
 //! neighbours.
 
-/// Steps at most.
-const STEPS: usize = 16;
-/// The first step.
-const FIRST: f64 = 0.05;
+use crate::strategy::auto::tuning;
 
 /// A search along a line.
-pub(super) struct Parabolas {
+pub(in crate::strategy::auto) struct Parabolas {
     /// (t, value), in increasing order of t.
     points: Vec<(f64, f64)>,
     slope: f64,
@@ -22,7 +19,7 @@ pub(super) struct Parabolas {
 impl Parabolas {
     /// A search with these points known, one of them at t = 0.
     pub(super) fn new(points: Vec<(f64, f64)>, slope: f64, scale: f64) -> Parabolas {
-        let mut line = Parabolas { points: vec![], slope, left: STEPS, scale };
+        let mut line = Parabolas { points: vec![], slope, left: tuning::LINE_STEPS, scale };
         points.into_iter().for_each(|(t, value)| line.insert(t, value));
         line
     }
@@ -47,7 +44,7 @@ impl Parabolas {
             return self.bracketed(&t, &y, i);
         }
         if n == 1 {
-            return Some(-self.slope.signum() * FIRST);
+            return Some(-self.slope.signum() * tuning::LINE_FIRST_STEP);
         }
         if n >= 3 {
             // Next to an end the lowest point can be the end itself.
@@ -58,17 +55,19 @@ impl Parabolas {
             }
         }
         let downhill = if self.slope > 0.0 { 0 } else { n - 1 };
-        if i == downhill && n < 8 {
+        if i == downhill && n < tuning::LINE_GROWING_UNTIL {
             // Still falling.
-            let next = (3.0 * t[i]).clamp(-1.0, 1.0);
+            let next = (tuning::LINE_GROWTH * t[i]).clamp(-1.0, 1.0);
             return (next != t[i]).then_some(next);
         }
         if n == 2 {
             // The first step was too long: value, slope and value make a parabola.
             let o = 1 - i;
             let curvature = y[o] - y[i] - self.slope * t[o];
-            let vertex = if curvature > 0.0 { -self.slope * t[o] / (2.0 * curvature) } else { 0.1 };
-            return Some(vertex.clamp(1e-6, 0.9) * t[o]);
+            let vertex =
+                if curvature > 0.0 { -self.slope * t[o] / (2.0 * curvature) } else { tuning::LINE_BACK };
+            let (least, most) = tuning::LINE_BACK_WITHIN;
+            return Some(vertex.clamp(least, most) * t[o]);
         }
         self.beyond(&t, &y, i)
     }
@@ -79,25 +78,27 @@ impl Parabolas {
         let (from, inner) = if i == 0 { (0, 1) } else { (t.len() - 3, t.len() - 2) };
         let gap = t[i] - t[inner];
         let part = (vertex(&t[from..from + 3], &y[from..from + 3]) - t[i]) / gap;
-        let next = (t[i] + part.min(2.0) * gap).clamp(-1.0, 1.0);
-        (part > 1e-6 && gap.abs() > 1e-8 && next != t[i]).then_some(next)
+        let next = (t[i] + part.min(tuning::LINE_BEYOND) * gap).clamp(-1.0, 1.0);
+        (part > tuning::LINE_BEYOND_FROM && gap.abs() > tuning::LINE_NARROW && next != t[i]).then_some(next)
     }
 
     fn bracketed(&self, t: &[f64], y: &[f64], i: usize) -> Option<f64> {
         let gap = t[i + 1] - t[i - 1];
         let mut sorted = y.to_vec();
         sorted.sort_by(f64::total_cmp);
-        if gap < 1e-8 || sorted[2] - sorted[0] < 1e-7 * sorted[0].abs().max(1e-9 * self.scale) {
+        let size = sorted[0].abs().max(tuning::LINE_FLAT_AT_ZERO * self.scale);
+        if gap < tuning::LINE_NARROW || sorted[2] - sorted[0] < tuning::LINE_FLAT * size {
             return None;
         }
         let next = vertex(&t[i - 1..=i + 1], &y[i - 1..=i + 1]);
-        if (next - t[i]).abs() >= 1e-3 * gap {
+        if (next - t[i]).abs() >= tuning::LINE_CLOSE * gap {
             return Some(next);
         }
         // Too close to the lowest point to tell: step to the longer side, to shrink the bracket.
         let (side, reach) =
             if t[i + 1] - t[i] > t[i] - t[i - 1] { (1.0, t[i + 1] - t[i]) } else { (-1.0, t[i] - t[i - 1]) };
-        Some(t[i] + side * (0.1 * reach).min(10.0 * (next - t[i]).abs() + 1e-6 * gap))
+        let (far, narrow) = tuning::LINE_SHRINK_BY;
+        Some(t[i] + side * (tuning::LINE_SHRINK * reach).min(far * (next - t[i]).abs() + narrow * gap))
     }
 }
 

@@ -4,23 +4,19 @@
 //! than itself, and a point of a million coordinates is never kept. Inputs that are integers or categories are put where
 //! the evaluation sees them.
 
-use super::scatter::part_at;
-use super::start::BINS;
+use super::screening::part_at;
+use super::tuning;
 use crate::error::{Error, Result};
 use crate::rng::{Stream, bits_at, uniform_at};
 use crate::space::{Input, Space};
 use crate::trial::{Moves, Recipe, RoundStart, TrialId};
 use std::collections::BTreeMap;
 
-/// How far a noise probe moves every coordinate.
-const JITTER: f64 = 1e-8;
-/// Rows of a Latin hypercube at most.
-const LATIN_ROWS: usize = 1_000;
 /// Not in the round.
 const ABSENT: u32 = u32::MAX;
 
 /// What makes points: the space, the seed, and the rounds of screening so far.
-pub(in crate::strategy) struct Points {
+pub(in crate::strategy) struct Recipes {
     space: Space,
     /// The inputs; None where input j is coordinate j and takes every value.
     inputs: Option<Vec<Input>>,
@@ -85,12 +81,12 @@ fn alternating(place: usize) -> f64 {
     if place.is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
-impl Points {
-    pub(in crate::strategy) fn new(space: &Space, seed: u64) -> Points {
+impl Recipes {
+    pub(in crate::strategy) fn new(space: &Space, seed: u64) -> Recipes {
         let plain = space.n_inputs() == space.dim()
             && space.parameters().iter().all(|p| matches!(p.kind(), crate::space::Kind::Float { .. }));
         let inputs = (!plain).then(|| space.inputs().collect());
-        Points {
+        Recipes {
             space: space.clone(),
             inputs,
             seed,
@@ -168,7 +164,7 @@ impl Points {
             // Each draw takes a trial before it.
             Recipe::Bins { number, .. } if *number <= self.made.len() => {
                 while self.bins.len() <= *number {
-                    self.make_bins(BINS);
+                    self.make_bins(tuning::BINS);
                 }
             }
             _ => {}
@@ -188,7 +184,7 @@ impl Points {
             |inputs: &[usize]| rising(inputs) && inputs.last().is_none_or(|&j| j < self.n_inputs());
         match recipe {
             Recipe::Centre | Recipe::Low | Recipe::High | Recipe::Uniform => true,
-            Recipe::Latin { count, row, .. } => row < count && *count <= LATIN_ROWS,
+            Recipe::Latin { count, row, .. } => row < count && *count <= tuning::LATIN_ROWS,
             Recipe::Jitter { base, .. } | Recipe::Scatter { base, .. } | Recipe::Line { base, .. } => {
                 is_made(base)
             }
@@ -200,7 +196,9 @@ impl Points {
                 is_made(base) && are_inputs(inputs) && z.len() == self.width(inputs)
             }
             Recipe::Others { base, kept } => is_made(base) && are_inputs(kept),
-            Recipe::Bins { base, number } => is_made(base) && *number < self.bins.len() && z.len() == BINS,
+            Recipe::Bins { base, number } => {
+                is_made(base) && *number < self.bins.len() && z.len() == tuning::BINS
+            }
             Recipe::Given => z.len() == self.dim(),
         }
     }
@@ -254,98 +252,103 @@ impl Points {
             }
             Recipe::Uniform => self.uniform(id, inputs),
             Recipe::Jitter { base, balanced } => {
-                let key = Stream::new(self.seed, "jitter", id.0).bits();
-                let sign = |coordinate: usize| {
-                    let (word, flip) = match balanced {
-                        true => (bits_at(key, coordinate as u64 / 2), coordinate % 2 == 1),
-                        false => (bits_at(key, coordinate as u64), false),
-                    };
-                    let alone = *balanced && coordinate + 1 == self.dim() && coordinate.is_multiple_of(2);
-                    if alone {
-                        0.0
-                    } else if (word & 1 == 1) != flip {
-                        1.0
-                    } else {
-                        -1.0
-                    }
-                };
-                let moves = self.each(inputs, sign);
-                let mut out = self.of(*base, inputs);
-                out.iter_mut().zip(moves).for_each(|(u, sign)| *u = (*u + JITTER * sign).clamp(0.0, 1.0));
-                out
+                self.moved_by(*base, inputs, self.jitter(id, *balanced, inputs))
             }
             Recipe::Scatter { base, step } => {
                 let key = self.scatter_key(id);
-                let moves = self.each(inputs, |coordinate| step * part_at(key, coordinate));
-                let mut out = self.of(*base, inputs);
-                out.iter_mut().zip(moves).for_each(|(u, by)| *u = (*u + by).clamp(0.0, 1.0));
-                out
+                let by = self.each(inputs, |coordinate| step * part_at(key, coordinate));
+                self.moved_by(*base, inputs, by)
             }
             Recipe::Move { round, parts, chunk, step, .. } => {
                 self.moved(&self.rounds[round], parts, *chunk, *step, inputs)
             }
             Recipe::Given => self.each(inputs, |coordinate| z[coordinate]),
-            Recipe::Set { base, inputs: set } => {
-                let mut out = self.of(*base, inputs);
-                let (mut at, mut from) = (0, 0);
-                let mut next = set.iter().peekable();
-                for &input in inputs {
-                    let width = self.span(input).1;
-                    while let Some(&&other) = next.peek()
-                        && other < input
-                    {
-                        from += self.span(other).1;
-                        next.next();
-                    }
-                    if next.peek() == Some(&&input) {
-                        out[at..at + width].copy_from_slice(&z[from..from + width]);
-                    }
-                    at += width;
-                }
-                out
-            }
-            Recipe::Others { base, kept } => {
-                let mut out = self.uniform(id, inputs);
-                let stays = self.of(*base, inputs);
-                let mut at = 0;
-                for &input in inputs {
-                    let width = self.span(input).1;
-                    if kept.binary_search(&input).is_ok() {
-                        out[at..at + width].copy_from_slice(&stays[at..at + width]);
-                    }
-                    at += width;
-                }
-                out
-            }
-            Recipe::Line { base, shift } => {
-                let mut out = self.of(*base, inputs);
-                out.iter_mut().for_each(|u| *u = (*u + shift).clamp(0.0, 1.0));
-                out
-            }
+            Recipe::Set { base, inputs: set } => self.with_set(*base, set, z, inputs),
+            Recipe::Others { base, kept } => self.others_uniform(id, *base, kept, inputs),
+            Recipe::Line { base, shift } => self.moved_by(*base, inputs, vec![*shift; width]),
             Recipe::Bins { base, number } => {
-                let mut out = self.of(*base, inputs);
-                let Some(bins) = self.bins.get(*number) else { return out };
-                let mut at = 0;
-                for &input in inputs {
-                    let width = self.span(input).1;
-                    let shift = z[bins[input] as usize] - 0.5;
-                    for u in &mut out[at..at + width] {
-                        *u = (*u + shift).clamp(0.0, 1.0);
-                    }
-                    at += width;
-                }
-                out
+                let Some(bins) = self.bins.get(*number) else { return self.of(*base, inputs) };
+                let shift = |input: usize| z[bins[input] as usize] - 0.5;
+                let by = inputs.iter().flat_map(|&input| vec![shift(input); self.span(input).1]);
+                self.moved_by(*base, inputs, by.collect())
             }
         };
-        if let Some(table) = &self.inputs {
-            let mut at = 0;
-            for &input in inputs {
-                let Input { coordinates, n_values } = &table[input];
-                if n_values.is_some() {
-                    self.space.snap_input(coordinates.start, &mut out[at..at + coordinates.len()]);
-                }
-                at += coordinates.len();
+        self.snap(inputs, &mut out);
+        out
+    }
+
+    /// Puts integers and categories where the evaluation sees them.
+    fn snap(&self, inputs: &[usize], out: &mut [f64]) {
+        let Some(table) = &self.inputs else { return };
+        let mut at = 0;
+        for &input in inputs {
+            let Input { coordinates, n_values } = &table[input];
+            if n_values.is_some() {
+                self.space.snap_input(coordinates.start, &mut out[at..at + coordinates.len()]);
             }
+            at += coordinates.len();
+        }
+    }
+
+    /// Inputs of a trial, each coordinate moved by its own length.
+    fn moved_by(&self, base: TrialId, inputs: &[usize], by: Vec<f64>) -> Vec<f64> {
+        let mut out = self.of(base, inputs);
+        out.iter_mut().zip(by).for_each(|(u, by)| *u = (*u + by).clamp(0.0, 1.0));
+        out
+    }
+
+    /// A tiny step up or down in every coordinate, at random; `balanced` if the steps of two neighbours cancel.
+    fn jitter(&self, id: TrialId, balanced: bool, inputs: &[usize]) -> Vec<f64> {
+        let key = Stream::new(self.seed, "jitter", id.0).bits();
+        self.each(inputs, |coordinate| {
+            let (word, flip) = match balanced {
+                true => (bits_at(key, coordinate as u64 / 2), coordinate % 2 == 1),
+                false => (bits_at(key, coordinate as u64), false),
+            };
+            let alone = balanced && coordinate + 1 == self.dim() && coordinate.is_multiple_of(2);
+            let sign = if alone {
+                0.0
+            } else if (word & 1 == 1) != flip {
+                1.0
+            } else {
+                -1.0
+            };
+            tuning::JITTER * sign
+        })
+    }
+
+    /// Inputs of a trial, those of `set` as in z.
+    fn with_set(&self, base: TrialId, set: &[usize], z: &[f64], inputs: &[usize]) -> Vec<f64> {
+        let mut out = self.of(base, inputs);
+        let (mut at, mut from) = (0, 0);
+        let mut next = set.iter().peekable();
+        for &input in inputs {
+            let width = self.span(input).1;
+            while let Some(&&other) = next.peek()
+                && other < input
+            {
+                from += self.span(other).1;
+                next.next();
+            }
+            if next.peek() == Some(&&input) {
+                out[at..at + width].copy_from_slice(&z[from..from + width]);
+            }
+            at += width;
+        }
+        out
+    }
+
+    /// Uniform inputs, but for those `kept` as in a trial.
+    fn others_uniform(&self, id: TrialId, base: TrialId, kept: &[usize], inputs: &[usize]) -> Vec<f64> {
+        let mut out = self.uniform(id, inputs);
+        let stays = self.of(base, inputs);
+        let mut at = 0;
+        for &input in inputs {
+            let width = self.span(input).1;
+            if kept.binary_search(&input).is_ok() {
+                out[at..at + width].copy_from_slice(&stays[at..at + width]);
+            }
+            at += width;
         }
         out
     }

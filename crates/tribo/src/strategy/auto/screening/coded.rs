@@ -8,24 +8,13 @@
 //! A test whose evaluation breaks is asked again with half the step, and given up after that: the group is cut instead.
 
 use super::group::Group;
-use super::round::{About, Found, MANY, State, Surroundings, Test};
+use super::round::{About, GroupTest, NamedPlace, RoundState, Surroundings};
+use crate::strategy::auto::tuning;
 use std::collections::VecDeque;
 
-/// A verified chunk must explain all but this part of its group.
-const UNEXPLAINED: f64 = 0.05;
-/// Error of an answer from the curvature, as a part of it and in steps: assumed.
-pub(super) const CURVATURE: f64 = 2.5;
-/// Groups that answer less than this part of the strongest wait until optimisation has begun.
-const WEAK: f64 = 0.02;
-/// Splits of weak groups in vain, after which they are given up.
-const VAIN_SPLITS: usize = 4;
-/// An answer this small beside the strongest is none, whatever the noise.
-const SILENT: f64 = 1e-8;
-/// Code levels of a round that keeps the sum.
-const SUM_LEVELS: usize = 32;
 /// A group and what is known of it.
 #[derive(Debug, Clone)]
-struct Known {
+struct KnownGroup {
     group: Group,
     answer: Option<f64>,
     /// Whether the answer is a difference of others.
@@ -41,10 +30,10 @@ pub(super) struct Coded {
     /// Value at the base.
     pub(super) base_value: f64,
     sum_kept: bool,
-    known: Vec<Known>,
+    known: Vec<KnownGroup>,
     n_first: usize,
     open: Vec<usize>,
-    tests: VecDeque<Test>,
+    tests: VecDeque<GroupTest>,
     /// Tests asked and not answered.
     busy: usize,
     /// Groups found idle.
@@ -52,7 +41,7 @@ pub(super) struct Coded {
     /// Shares of the weaker half in all splits.
     splits: Vec<f64>,
     n_found: usize,
-    found: Vec<Found>,
+    found: Vec<NamedPlace>,
     /// Tests so far.
     pub(super) n_tests: usize,
     /// Splits and inputs found when weak groups began to wait.
@@ -91,8 +80,8 @@ impl Coded {
         if round.many() {
             for index in 0..round.n_first {
                 let m = round.known[index].group.len();
-                if m >= 4 {
-                    let chunk = round.chunk(m, CURVATURE * step);
+                if m >= tuning::CODED_FROM {
+                    let chunk = round.chunk(m, tuning::CURVATURE * step);
                     round.ask(round.known[index].group.clone(), Some(chunk), About::CodeAhead(index));
                 }
             }
@@ -101,21 +90,21 @@ impl Coded {
     }
 
     fn many(&self) -> bool {
-        self.around.workers >= MANY
+        self.around.workers >= tuning::CROWD
     }
 
     /// An answer no larger than this is none.
     pub(super) fn threshold(&self) -> f64 {
-        (7.0 * self.around.sigma).max(1e-13 * self.base_value.abs())
+        (tuning::SIGNIFICANT * self.around.sigma).max(tuning::ROUNDING_OF_VALUE * self.base_value.abs())
     }
 
     fn learn(&mut self, group: Group, answer: Option<f64>, is_inferred: bool) -> usize {
-        self.known.push(Known { group, answer, is_inferred, code: None });
+        self.known.push(KnownGroup { group, answer, is_inferred, code: None });
         self.known.len() - 1
     }
 
     fn ask(&mut self, group: Group, chunk: Option<usize>, about: About) {
-        self.tests.push_back(Test { group, chunk, part: 1.0, about });
+        self.tests.push_back(GroupTest { group, chunk, part: 1.0, about });
         self.busy += 1;
         self.n_tests += 1;
     }
@@ -125,17 +114,17 @@ impl Coded {
     }
 
     /// The next test, which stays until it is taken.
-    pub(super) fn next(&self) -> Option<&Test> {
+    pub(super) fn next(&self) -> Option<&GroupTest> {
         self.tests.front()
     }
 
     /// Takes the next test.
-    pub(super) fn take(&mut self) -> Option<Test> {
+    pub(super) fn take(&mut self) -> Option<GroupTest> {
         self.tests.pop_front()
     }
 
     /// Inputs found since the last call.
-    pub(super) fn found(&mut self) -> Vec<Found> {
+    pub(super) fn found(&mut self) -> Vec<NamedPlace> {
         std::mem::take(&mut self.found)
     }
 
@@ -156,16 +145,16 @@ impl Coded {
     /// Whether the first groups answer alike, member by member.
     fn is_uniform(&self, sign_of: &impl Fn(&Group) -> f64) -> bool {
         let first = &self.known[..self.n_first];
-        let per = |known: &Known| Some(known.answer? * sign_of(&known.group) / known.group.len() as f64);
+        let per = |known: &KnownGroup| Some(known.answer? * sign_of(&known.group) / known.group.len() as f64);
         let Some(per) = first.iter().map(per).collect::<Option<Vec<f64>>>() else { return false };
         let n = per.len() as f64;
         let mean = per.iter().sum::<f64>() / n;
         let sd = (per.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
-        per.len() > 3 && mean.abs() > 5.0 * sd
+        per.len() > tuning::ALIKE_GROUPS && mean.abs() > tuning::ALIKE * sd
     }
 
     /// Takes the answer to a test: the value, or none if the evaluation broke.
-    pub(super) fn told(&mut self, test: Test, value: Option<f64>, around: Surroundings) {
+    pub(super) fn told(&mut self, test: GroupTest, value: Option<f64>, around: Surroundings) {
         self.around = around;
         self.busy -= 1;
         match value {
@@ -174,8 +163,8 @@ impl Coded {
                 let answer = (value - self.base_value) / test.part;
                 self.answered(test, answer);
             }
-            None if test.part > 0.4 => {
-                self.tests.push_front(Test { part: 0.5 * test.part, ..test });
+            None if test.part > tuning::BROKEN_ONCE => {
+                self.tests.push_front(GroupTest { part: 0.5 * test.part, ..test });
                 self.busy += 1;
                 self.n_tests += 1;
             }
@@ -183,7 +172,7 @@ impl Coded {
         }
     }
 
-    fn answered(&mut self, test: Test, answer: f64) {
+    fn answered(&mut self, test: GroupTest, answer: f64) {
         match test.about {
             About::Whole(index) => self.measured(index, answer),
             About::CodeAhead(index) => self.known[index].code = Some((test.chunk.unwrap_or(1), answer)),
@@ -195,7 +184,7 @@ impl Coded {
     }
 
     /// Twice broken: nothing is known of the group, so it is cut.
-    fn given_up(&mut self, test: Test) {
+    fn given_up(&mut self, test: GroupTest) {
         let strongest = self.strongest();
         let index = match test.about {
             About::CodeAhead(_) | About::Node(_) => return,
@@ -230,9 +219,9 @@ impl Coded {
         let index = self.learn(group, Some(answer), is_inferred);
         if !is_inferred {
             self.measured(index, answer);
-        } else if answer.abs() > (UNEXPLAINED * parent.abs()).max(self.threshold()) {
+        } else if answer.abs() > (tuning::UNEXPLAINED * parent.abs()).max(self.threshold()) {
             self.open.push(index);
-        } else if answer.abs() <= (CURVATURE * self.step * parent.abs()).max(self.threshold()) {
+        } else if answer.abs() <= (tuning::CURVATURE * self.step * parent.abs()).max(self.threshold()) {
             self.dead += 1;
         } else {
             self.ask_whole(index);
@@ -241,25 +230,25 @@ impl Coded {
 
     /// Gives work to open groups, strongest first, and says where the round stands. `sign_of` is the sense of a group's
     /// move.
-    pub(super) fn advance(&mut self, lined: bool, sign_of: impl Fn(&Group) -> f64) -> State {
+    pub(super) fn advance(&mut self, lined: bool, sign_of: impl Fn(&Group) -> f64) -> RoundState {
         if self.late.is_some() {
-            return State::Done;
+            return RoundState::Done;
         }
         if self.n_found == 0 {
             if !lined && !self.sum_kept && self.is_uniform(&sign_of) {
-                return State::Uniform;
+                return RoundState::Uniform;
             }
             if self.is_dense() {
-                return State::Dense;
+                return RoundState::Dense;
             }
         }
         let level_one_known = self.known[..self.n_first].iter().all(|known| known.answer.is_some());
         if !self.many() && !level_one_known {
-            return State::Going;
+            return RoundState::Going;
         }
         if self.n_found == 0 && !self.doubted && self.is_doubtful() {
             self.doubted = true;
-            return State::Doubtful;
+            return RoundState::Doubtful;
         }
         let top = self.strongest();
         let strength = |round: &Coded, index: usize| round.known[index].answer.unwrap_or(0.0).abs();
@@ -272,19 +261,22 @@ impl Coded {
         {
             let ready = |index: usize| {
                 let known = &self.known[index];
-                !self.many() || index >= self.n_first || known.code.is_some() || known.group.len() < 4
+                !self.many()
+                    || index >= self.n_first
+                    || known.code.is_some()
+                    || known.group.len() < tuning::CODED_FROM
             };
-            let strong = |index: usize| strength(self, index) >= WEAK * top;
+            let strong = |index: usize| strength(self, index) >= tuning::WEAK_GROUP * top;
             let Some(at) = self.open.iter().position(|&index| strong(index) && ready(index)) else { break };
             let index = self.open.remove(at);
             self.resolve(index);
         }
-        let strong_left = self.open.iter().any(|&index| strength(self, index) >= WEAK * top);
+        let strong_left = self.open.iter().any(|&index| strength(self, index) >= tuning::WEAK_GROUP * top);
         if self.busy == 0 && (!strong_left || self.n_tests >= self.around.most_tests()) {
             self.late = Some((self.splits.len(), self.n_found));
-            return State::Done;
+            return RoundState::Done;
         }
-        State::Going
+        RoundState::Going
     }
 
     /// Looks into a weak group while the optimisation goes on; false if there is none to look into.
@@ -293,8 +285,8 @@ impl Coded {
         if self.busy > 0 || self.open.is_empty() || self.n_tests >= self.around.most_tests() {
             return false;
         }
-        let vain = self.splits[splits..].iter().filter(|&&share| share > 0.03).count();
-        if vain >= VAIN_SPLITS && found == self.n_found {
+        let vain = self.splits[splits..].iter().filter(|&&share| share > tuning::EVEN_SPLIT).count();
+        if vain >= tuning::VAIN_SPLITS && found == self.n_found {
             // A weak background of many inputs.
             self.open.clear();
             return false;
@@ -315,35 +307,37 @@ impl Coded {
     /// Whether no group is silent, as it is where there is noise or all inputs matter. Noise measured by one pair of values is
     /// ten times too small in one study of twelve, so one more is worth its price then.
     fn is_doubtful(&self) -> bool {
-        let silent = SILENT * self.strongest();
+        let silent = tuning::SILENT * self.strongest();
         let mut answers = self.known[..self.n_first].iter().filter_map(|known| known.answer);
         !self.sum_kept && answers.all(|answer| answer.abs() > silent)
     }
 
+    /// Whether too many inputs answer to name them: no group is idle, and hardly a split is between active and idle ones.
     fn is_dense(&self) -> bool {
         if self.dead > 0 || self.known[..self.n_first].iter().any(|known| known.answer.is_none()) {
             return false;
         }
-        let even = self.splits.iter().filter(|&&share| share > 0.03).count();
-        even >= (self.around.budget / 40).max(4) && even as f64 >= 0.8 * self.splits.len() as f64
+        let even = self.splits.iter().filter(|&&share| share > tuning::EVEN_SPLIT).count();
+        let enough = (self.around.budget / tuning::BUDGET_PER_EVEN_SPLIT).max(tuning::FEWEST_EVEN_SPLITS);
+        even >= enough && even as f64 >= tuning::EVEN_SPLITS_OF_ALL * self.splits.len() as f64
     }
 
     fn chunk(&self, m: usize, error: f64) -> usize {
-        let levels = ((0.3 / error) as usize).clamp(2, m);
-        let levels = if self.sum_kept { levels.min(SUM_LEVELS) } else { levels };
+        let levels = ((tuning::LEVEL_WIDTH / error) as usize).clamp(2, m);
+        let levels = if self.sum_kept { levels.min(tuning::SUM_LEVELS) } else { levels };
         let chunk = m.div_ceil(levels);
         if self.sum_kept { chunk + chunk % 2 } else { chunk }
     }
 
     fn resolve(&mut self, index: usize) {
-        let Known { group, answer, is_inferred, code } = self.known[index].clone();
+        let KnownGroup { group, answer, is_inferred, code } = self.known[index].clone();
         let (m, answer) = (group.len(), answer.unwrap_or(0.0));
         if m == 1 {
             match (is_inferred, group.first()) {
                 (true, _) => self.ask_whole(index),
                 (false, Some(place)) => {
                     let threshold = self.threshold();
-                    self.found.push(Found { place, answer, threshold });
+                    self.found.push(NamedPlace { place, answer, threshold });
                     self.n_found += 1;
                 }
                 (false, None) => {}
@@ -351,11 +345,11 @@ impl Coded {
             return;
         }
         let free = self.around.workers.saturating_sub(self.busy);
-        if self.many() && m <= free.max(4) {
+        if self.many() && m <= free.max(tuning::FAN_FROM) {
             return self.fan(&group, m);
         }
-        let error = 2.0 * self.around.sigma / answer.abs() + CURVATURE * self.step;
-        if m < 4 || 0.3 / error < 4.0 {
+        let error = tuning::RATIO_SD * self.around.sigma / answer.abs() + tuning::CURVATURE * self.step;
+        if m < tuning::CODED_FROM || tuning::LEVEL_WIDTH / error < tuning::CODED_FROM as f64 {
             return self.halve(index);
         }
         if let Some((chunk, coded)) = code {
@@ -367,11 +361,11 @@ impl Coded {
 
     /// Reads the code: which chunk answers for the whole group?
     fn decode(&mut self, index: usize, chunk: usize, coded: f64) {
-        let Known { group, answer, .. } = &self.known[index];
+        let KnownGroup { group, answer, .. } = &self.known[index];
         let n = group.len().div_ceil(chunk) as f64;
         let level = coded / answer.unwrap_or(1.0) * n;
         let nearest = level.round();
-        if !(1.0..=n).contains(&nearest) || (level - nearest).abs() > 0.35 {
+        if !(1.0..=n).contains(&nearest) || (level - nearest).abs() > tuning::OFF_LEVEL {
             self.splits.push(1.0);
             return self.halve(index);
         }
@@ -381,13 +375,13 @@ impl Coded {
     }
 
     fn verified(&mut self, index: usize, part: Group, measured: f64) {
-        let Known { group, answer, .. } = self.known[index].clone();
+        let KnownGroup { group, answer, .. } = self.known[index].clone();
         let whole = answer.unwrap_or(0.0);
         let rest = group.without(&part);
         let left = whole - measured;
-        let tolerance = UNEXPLAINED.max(6.0 * self.around.sigma / whole.abs());
+        let tolerance = tuning::UNEXPLAINED.max(tuning::UNEXPLAINED_SD * self.around.sigma / whole.abs());
         let explained = left.abs() <= tolerance * whole.abs();
-        let silent = measured.abs() <= self.threshold().max(CURVATURE * self.step * whole.abs());
+        let silent = measured.abs() <= self.threshold().max(tuning::CURVATURE * self.step * whole.abs());
         if !explained {
             // The code was not of one chunk.
             self.splits.push(1.0);
@@ -413,8 +407,8 @@ impl Coded {
         let group = self.known[index].group.clone();
         let m = group.len();
         let free = self.around.workers.saturating_sub(self.busy);
-        if self.many() && free >= 4 && !self.sum_kept && m > 2 && self.n_found > 0 {
-            return self.fan(&group, free.min(16));
+        if self.many() && free >= tuning::FAN_FROM && !self.sum_kept && m > 2 && self.n_found > 0 {
+            return self.fan(&group, free.min(tuning::FAN_PARTS));
         }
         if m == 1 {
             self.open.push(index);
@@ -428,7 +422,7 @@ impl Coded {
     }
 
     fn halved(&mut self, index: usize, first: Group, measured: f64) {
-        let Known { group, answer, .. } = self.known[index].clone();
+        let KnownGroup { group, answer, .. } = self.known[index].clone();
         let whole = answer.unwrap_or(0.0);
         let second = group.without(&first);
         let other = whole - measured;
@@ -459,8 +453,8 @@ mod tests {
         let mut doubted = false;
         loop {
             match round.advance(true, |_| 1.0) {
-                State::Doubtful => doubted = true,
-                State::Going => {}
+                RoundState::Doubtful => doubted = true,
+                RoundState::Going => {}
                 _ => break,
             }
             let Some(test) = round.take() else { continue };

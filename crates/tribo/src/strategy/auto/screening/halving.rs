@@ -11,20 +11,9 @@
 //! A test whose evaluation breaks is asked again with half the step, and given up after that: the group is cut.
 
 use super::group::Group;
-use super::round::{About, Found, State, Surroundings, Test};
+use super::round::{About, GroupTest, NamedPlace, RoundState, Surroundings};
+use crate::strategy::auto::tuning;
 use std::collections::VecDeque;
-
-/// Standard deviations of a mean of one, two or three values: idle below the first, active above the second.
-const IDLE: [f64; 3] = [2.0, 2.3, 3.2];
-const ACTIVE: [f64; 3] = [3.7, 3.5, 3.2];
-/// Changes below this part of the value are rounding.
-const ROUNDING: f64 = 1e-9;
-/// Evaluations that the noise from before the round is worth.
-const PRIOR: f64 = 4.0;
-/// Groups of what is left over.
-const LEFT_GROUPS: usize = 2;
-/// Halvings of groups that all answer, none idle, after which the problem is dense.
-const DENSE_AFTER: usize = 5;
 
 /// A group and what is known of it.
 struct Node {
@@ -41,9 +30,9 @@ struct Node {
     is_second_try: bool,
 }
 
-/// What a test says.
+/// What the values of a test say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum Significance {
     Idle,
     Active,
     Unsure,
@@ -62,11 +51,11 @@ pub(super) struct Halving {
     open: Vec<usize>,
     /// Inputs that were not tested since a group they were in answered.
     left: Group,
-    tests: VecDeque<Test>,
+    tests: VecDeque<GroupTest>,
     /// Tests asked and not answered.
     busy: usize,
     n_found: usize,
-    found: Vec<Found>,
+    found: Vec<NamedPlace>,
     /// Tests so far.
     pub(super) n_tests: usize,
     is_done: bool,
@@ -107,23 +96,23 @@ impl Halving {
 
     fn ask(&mut self, index: usize, part: f64) {
         let group = self.nodes[index].group.clone();
-        self.tests.push_back(Test { group, chunk: None, part, about: About::Node(index) });
+        self.tests.push_back(GroupTest { group, chunk: None, part, about: About::Node(index) });
         self.busy += 1;
         self.n_tests += 1;
     }
 
     /// The next test, which stays until it is taken.
-    pub(super) fn next(&self) -> Option<&Test> {
+    pub(super) fn next(&self) -> Option<&GroupTest> {
         self.tests.front()
     }
 
     /// Takes the next test.
-    pub(super) fn take(&mut self) -> Option<Test> {
+    pub(super) fn take(&mut self) -> Option<GroupTest> {
         self.tests.pop_front()
     }
 
     /// Inputs found since the last call.
-    pub(super) fn found(&mut self) -> Vec<Found> {
+    pub(super) fn found(&mut self) -> Vec<NamedPlace> {
         std::mem::take(&mut self.found)
     }
 
@@ -138,64 +127,68 @@ impl Halving {
     fn noise(&self) -> f64 {
         let (base, _) = self.base();
         let squares: f64 = self.idle.iter().map(|value| (value - base).powi(2)).sum();
-        ((PRIOR * self.around.sigma.powi(2) + squares) / (PRIOR + self.idle.len() as f64)).sqrt()
+        ((tuning::PRIOR_EVALUATIONS * self.around.sigma.powi(2) + squares)
+            / (tuning::PRIOR_EVALUATIONS + self.idle.len() as f64))
+            .sqrt()
     }
 
     /// Standard deviation of a change of the mean of `count` values from the base.
     fn error(&self, count: usize) -> f64 {
         let (base, n) = self.base();
-        (self.noise() * (1.0 / count as f64 + 1.0 / n).sqrt()).max(ROUNDING * base.abs()).max(1e-300)
+        (self.noise() * (1.0 / count as f64 + 1.0 / n).sqrt()).max(tuning::ROUNDING * base.abs()).max(1e-300)
     }
 
-    fn judge(&self, values: &[f64]) -> (f64, Verdict) {
+    fn judge(&self, values: &[f64]) -> (f64, Significance) {
         let change = values.iter().sum::<f64>() / values.len() as f64 - self.base().0;
         let (deviations, at) = (change.abs() / self.error(values.len()), values.len().min(3) - 1);
-        let verdict = if deviations >= ACTIVE[at] {
-            Verdict::Active
-        } else if deviations < IDLE[at] {
-            Verdict::Idle
+        let significance = if deviations >= tuning::ACTIVE[at] {
+            Significance::Active
+        } else if deviations < tuning::IDLE[at] {
+            Significance::Idle
         } else {
-            Verdict::Unsure
+            Significance::Unsure
         };
-        (change, verdict)
+        (change, significance)
     }
 
     /// Takes the answer to a test: the value, or none if the evaluation broke.
-    pub(super) fn told(&mut self, test: Test, value: Option<f64>, around: Surroundings) {
+    pub(super) fn told(&mut self, test: GroupTest, value: Option<f64>, around: Surroundings) {
         self.around = around;
         self.busy -= 1;
         let About::Node(index) = test.about else { return };
         let Some(value) = value else {
-            if test.part > 0.4 {
+            if test.part > tuning::BROKEN_ONCE {
                 return self.ask(index, 0.5 * test.part);
             }
             // Twice broken: nothing is known of it, so it is cut.
             self.nodes[index].answer = f64::MAX;
             if self.nodes[index].group.len() > 1 {
-                self.is_active(index);
+                self.follow(index);
             }
             return;
         };
         self.nodes[index].values.push(value);
-        let (change, verdict) = self.judge(&self.nodes[index].values);
-        match verdict {
-            Verdict::Unsure => self.ask(index, test.part),
-            Verdict::Active => {
+        let (change, significance) = self.judge(&self.nodes[index].values);
+        match significance {
+            Significance::Unsure => self.ask(index, test.part),
+            Significance::Active => {
                 self.nodes[index].answer = change;
-                self.is_active(index);
+                self.follow(index);
             }
-            Verdict::Idle => self.is_idle(index),
+            Significance::Idle => self.rule_out(index),
         }
     }
 
-    fn is_active(&mut self, index: usize) {
+    /// A group that answers: its other half waits, and it is cut in turn.
+    fn follow(&mut self, index: usize) {
         if let Some(other) = self.nodes[index].other.take() {
             self.left = self.left.with(&other);
         }
         self.open.push(index);
     }
 
-    fn is_idle(&mut self, index: usize) {
+    /// A group that does not answer: so its other half does, if somebody in the two did.
+    fn rule_out(&mut self, index: usize) {
         self.idle.append(&mut self.nodes[index].values);
         let Node { ref group, answer, top, is_second_try, .. } = self.nodes[index];
         if let Some(other) = self.nodes[index].other.clone() {
@@ -211,13 +204,15 @@ impl Halving {
     }
 
     /// Gives work to open groups, strongest first, and says where the round stands.
-    pub(super) fn advance(&mut self) -> State {
+    pub(super) fn advance(&mut self) -> RoundState {
         if self.is_done {
-            return State::Done;
+            return RoundState::Done;
         }
-        if self.idle.is_empty() && self.n_found == 0 && self.n_tests - self.busy >= self.n_first + DENSE_AFTER
+        if self.idle.is_empty()
+            && self.n_found == 0
+            && self.n_tests - self.busy >= self.n_first + tuning::DENSE_AFTER
         {
-            return State::Dense;
+            return RoundState::Dense;
         }
         let can_ask =
             |round: &Halving| round.n_tests < round.around.most_tests() && round.busy < round.around.workers;
@@ -229,16 +224,16 @@ impl Halving {
             self.cut(index);
         }
         if self.busy > 0 || (!self.open.is_empty() && can_ask(self)) {
-            return State::Going;
+            return RoundState::Going;
         }
         if self.open.is_empty() && self.left.len() > 0 && can_ask(self) {
-            for group in std::mem::take(&mut self.left).split(LEFT_GROUPS) {
+            for group in std::mem::take(&mut self.left).split(tuning::LEFT_GROUPS) {
                 self.ask_top(group, true);
             }
-            return State::Going;
+            return RoundState::Going;
         }
         self.is_done = true;
-        State::Done
+        RoundState::Done
     }
 
     fn cut(&mut self, index: usize) {
@@ -246,8 +241,8 @@ impl Halving {
         let (answer, top, is_second_try) = (*answer, *top, *is_second_try);
         match (group.first(), group.len(), values.is_empty()) {
             (Some(place), 1, false) => {
-                let threshold = ACTIVE[0] * self.error(1);
-                self.found.push(Found { place, answer, threshold });
+                let threshold = tuning::ACTIVE[0] * self.error(1);
+                self.found.push(NamedPlace { place, answer, threshold });
                 self.n_found += 1;
             }
             (Some(_), 1, true) => self.ask(index, 1.0),
@@ -272,7 +267,7 @@ mod tests {
         let mut stream = Stream::new(seed, "halving", 0);
         let mut round = Halving::new(300, 0.45, (1.0, 4), around);
         let (mut named, mut n) = (vec![], 0);
-        while round.advance() == State::Going {
+        while round.advance() == RoundState::Going {
             let test = round.take().unwrap();
             let hit = |place: usize| test.group.0.iter().any(|&(start, end)| (start..end).contains(&place));
             // They do not add up: the strongest one decides.

@@ -7,28 +7,20 @@
 //! is a sixteenth of the budget, between 4 and 20, and with a larger budget there are more embeddings, since a collision
 //! cannot be repaired inside one `[@nayebi2019]`.
 
+use super::tuning;
 use crate::embed;
 use crate::error::{Error, ParameterFault, Result};
 use crate::space::Space;
 use crate::strategy::{AutoSettings, Settings, Strategy};
 
-/// Inputs up to which all of them are modelled.
-const MODELLED_WHOLE: usize = 40;
-/// The same for coordinates, of which a category takes several.
-const COORDINATES: usize = 50;
-/// The budget assumed when none is given.
-const USUAL_BUDGET: usize = 200;
-/// The least budget that is worth screening.
-const SCREENED_FROM: usize = 60;
-
 /// The budget, or what is assumed without one.
 pub(crate) fn budget(evaluations: Option<usize>) -> usize {
-    evaluations.unwrap_or(USUAL_BUDGET)
+    evaluations.unwrap_or(tuning::USUAL_BUDGET)
 }
 
 /// Whether what `auto` does in this space depends on the budget, which then must not change during a study.
 pub fn looks_at_budget(space: &Space) -> bool {
-    space.n_inputs() > MODELLED_WHOLE || space.dim() > COORDINATES
+    space.n_inputs() > tuning::MODELLED_WHOLE || space.dim() > tuning::MODELLED_COORDINATES
 }
 
 /// Inputs by name, in increasing order.
@@ -47,7 +39,7 @@ pub(crate) fn inputs_of(space: &Space, names: &[String]) -> Result<Vec<usize>> {
 }
 
 /// The strategy to use, and why.
-pub(crate) fn pick(
+pub(crate) fn choose(
     space: &Space,
     settings: AutoSettings,
     evaluations: Option<usize>,
@@ -59,7 +51,7 @@ pub(crate) fn pick(
         return Ok((Strategy::Auto(settings), why));
     }
     let budget = budget(evaluations);
-    if settings.screen && n_inputs > MODELLED_WHOLE && budget >= SCREENED_FROM {
+    if settings.screen && n_inputs > tuning::MODELLED_WHOLE && budget >= tuning::SCREENED_FROM {
         let why = format!("auto: {n_inputs} inputs, those that matter are looked for first");
         return Ok((Strategy::Auto(settings), why));
     }
@@ -70,8 +62,10 @@ pub(crate) fn pick(
         };
         return Ok((Strategy::Bo(Settings::bo()), why));
     }
-    let bins = (budget / 16).clamp(4, 20);
-    let n_embeddings = (budget / 100).clamp(1, 4);
+    let (fewest, most) = tuning::HASHED_BINS;
+    let bins = (budget / tuning::EVALUATIONS_PER_BIN).clamp(fewest, most);
+    let (fewest, most) = tuning::EMBEDDINGS;
+    let n_embeddings = (budget / tuning::EVALUATIONS_PER_EMBEDDING).clamp(fewest, most);
     let settings = Settings {
         embedding: embed::Kind::Hashing { dim: bins, signs: true },
         n_embeddings,

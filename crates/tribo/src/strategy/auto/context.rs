@@ -28,7 +28,7 @@ pub(super) struct Context {
     /// Trials that are not back.
     pub(super) pending: BTreeMap<u64, Awaited>,
     pub(super) results: Measurements,
-    pub(super) counts: Counts,
+    pub(super) counts: TrialCounts,
     /// Workers, as far as they were seen: most trials pending at once.
     pub(super) workers: usize,
     pub(super) noise: NoiseLevel,
@@ -53,7 +53,7 @@ pub(super) struct Tried {
 
 /// How many of each kind there were.
 #[derive(Default)]
-pub(super) struct Counts {
+pub(super) struct TrialCounts {
     /// Results from before.
     pub(super) known: usize,
     /// Trials asked here.
@@ -182,7 +182,7 @@ impl Context {
             queue: VecDeque::new(),
             pending: BTreeMap::new(),
             results: Measurements::default(),
-            counts: Counts::default(),
+            counts: TrialCounts::default(),
             workers: 1,
             noise: NoiseLevel::default(),
             repeats: Repeats::default(),
@@ -276,5 +276,45 @@ impl Context {
     /// What a round of screening has to know.
     pub(super) fn surroundings(&self) -> Surroundings {
         Surroundings { sigma: self.noise.sigma, workers: self.workers, budget: self.budget }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::auto::rehearsal::{context, measure, trial};
+
+    #[test]
+    fn the_incumbent_is_the_first_of_the_lowest() {
+        let mut context = context(60);
+        assert_eq!(context.incumbent_or_centre(), context.centre);
+        measure(&mut context, Recipe::Centre, 2.0);
+        let low = measure(&mut context, Recipe::Low, 1.0);
+        measure(&mut context, Recipe::High, 1.0);
+        assert_eq!(context.results.incumbent().map(|best| (best.id, best.value)), Some((low, 1.0)));
+        assert_eq!((context.results.value(low), context.results.value(TrialId(9))), (Some(1.0), None));
+    }
+
+    #[test]
+    fn a_trial_is_pending_until_it_is_told_and_told_once() {
+        let mut context = context(60);
+        let (one, two) = (trial(&context, Recipe::Centre, vec![]), TrialId(1));
+        context.note(&one, Task::Search);
+        assert!(context.told(two, Some(1.0)).is_none(), "nobody waits for it");
+        assert!(matches!(context.told(one.id, None), Some(Task::Search)));
+        assert!(context.told(one.id, Some(1.0)).is_none() && context.results.len() == 0);
+    }
+
+    #[test]
+    fn models_see_no_ripples() {
+        let mut context = context(60);
+        let base = measure(&mut context, Recipe::Centre, 2.0);
+        let moved =
+            |step: f64| Recipe::Move { round: 0, began: None, parts: vec![(0, 9)], chunk: None, step };
+        assert!(!context.is_for_model(&moved(1e-4)) && context.is_for_model(&moved(tuning::LARGE_STEP)));
+        let jitter = Recipe::Jitter { base, balanced: false };
+        assert!(!context.is_for_model(&jitter));
+        context.noise.noisy = true;
+        assert!(context.is_for_model(&jitter), "under noise it is another value of the same point");
     }
 }

@@ -10,7 +10,7 @@
 //! what was missed is screened for. Where too many inputs mattered, the dense fallback begins at once.
 
 use super::context::Context;
-use super::phase::{First, Step};
+use super::phase::{Opening, Step};
 use crate::strategy::engine::Hint;
 
 /// What was known about the inputs.
@@ -42,7 +42,7 @@ pub(super) fn follow_hint(context: &mut Context) -> Option<Step> {
     let PriorKnowledge::Hint(hint) = &context.prior else { return None };
     let step = match hint {
         Hint::Dense => Some(Step::Dense),
-        Hint::Named(_) if !context.named.is_empty() => Some(Step::Optimise(First::Checks)),
+        Hint::Named(_) if !context.named.is_empty() => Some(Step::Optimise(Opening::Checks)),
         Hint::Named(_) => None,
     };
     context.prior = PriorKnowledge::None;
@@ -59,7 +59,7 @@ mod tests {
         let mut told = context(60);
         take_hint(&mut told, Hint::Named(vec![3, 9, 70]));
         assert_eq!(told.named_inputs(), [3, 9], "input 70 is not there");
-        assert_eq!(follow_hint(&mut told), Some(Step::Optimise(First::Checks)));
+        assert_eq!(follow_hint(&mut told), Some(Step::Optimise(Opening::Checks)));
         assert_eq!(follow_hint(&mut told), None);
         let mut told = context(60);
         take_hint(&mut told, Hint::Dense);

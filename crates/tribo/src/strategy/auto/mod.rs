@@ -55,9 +55,9 @@ use crate::surrogate::watch::Watch;
 use crate::trial::{History, Purpose, Recipe, Trial, TrialId};
 use context::{Context, Task};
 use known::PriorKnowledge;
-use line::LineSearch;
+use line::JointMove;
 use optimise::Optimise;
-use phase::{First, Phase, Step};
+use phase::{Opening, Phase, Step};
 use screening::{Screening, Verification};
 use search::ModelSearch;
 use start::Start;
@@ -250,7 +250,7 @@ impl Auto {
                 }
             },
             Step::Line { slope } => {
-                let Some(mut line) = LineSearch::begin(&mut self.context, slope) else {
+                let Some(mut line) = JointMove::begin(&mut self.context, slope) else {
                     return self.go(Step::Dense);
                 };
                 let step = line.advance(&mut self.context);
@@ -265,13 +265,13 @@ impl Auto {
                 self.begin_optimise();
                 self.search.leave_bins();
                 match first {
-                    First::Search => {}
-                    First::Spread => {
+                    Opening::Search => {}
+                    Opening::Spread => {
                         self.search.begin_anew(&self.context)?;
                         self.queue_spread()?;
                     }
-                    First::Checks => self.verification.check_named(&mut self.context),
-                    First::RestCheck => self.check_rest(),
+                    Opening::Checks => self.verification.check_named(&mut self.context),
+                    Opening::RestCheck => self.check_rest(),
                 }
             }
         }
@@ -371,9 +371,7 @@ impl Engine for Auto {
     }
 
     fn unit(&self, trial: &Trial) -> Result<Vec<f64>> {
-        let recipes = &self.context.recipes;
-        let Some(recipe) = &trial.recipe else { return Ok(vec![0.0; recipes.dim()]) };
-        Ok(recipes.made_of(trial.id, recipe, &trial.z, &self.context.all_inputs()))
+        Ok(self.context.recipes.point(trial))
     }
 
     fn insight(&self, sign: f64) -> Option<Insight> {
@@ -429,7 +427,7 @@ mod tests {
         measure(&mut auto.context, Recipe::Low, 1.0);
         auto.context.queue.clear();
         auto.context.name_unproven(&[3]);
-        auto.go(Step::Optimise(First::Search)).unwrap();
+        auto.go(Step::Optimise(Opening::Search)).unwrap();
         for task in [Task::Line(0.1), Task::Bottom(1.0), Task::Row, Task::Scatter, Task::Still(0)] {
             assert_eq!(auto.answered(late.id, task, Some(0.5)), Step::Stay);
         }
@@ -447,7 +445,7 @@ mod tests {
         auto.go(Step::Screen(base, Moves::Inside)).unwrap();
         let test = ask(&mut auto);
         auto.context.name_unproven(&[3]);
-        auto.go(Step::Optimise(First::RestCheck)).unwrap();
+        auto.go(Step::Optimise(Opening::RestCheck)).unwrap();
         assert!(auto.phase.screening().is_some(), "its weak groups are looked into");
         assert_eq!(auto.context.queue.len(), 1, "the rest check");
         auto.told(&test, Some(1.0));
@@ -463,7 +461,7 @@ mod tests {
         auto.context.queue.clear();
         measure(&mut auto.context, Recipe::Centre, 1.0);
         auto.context.name_unproven(&[3, 9]);
-        auto.go(Step::Optimise(First::Spread)).unwrap();
+        auto.go(Step::Optimise(Opening::Spread)).unwrap();
         assert_eq!(auto.context.queue.len(), tuning::FEWEST_SPREAD_POINTS);
         assert!(auto.search.is_ready());
     }

@@ -10,7 +10,7 @@
 //! Each phase is a value that owns what only it needs. It is told the answers it asked for, and after every answer, whoever
 //! asked for it, it *settles*: it looks at the context and says which step follows. Only `Auto::go` takes a step.
 
-use super::line::LineSearch;
+use super::line::JointMove;
 use super::noise::MeasureNoise;
 use super::optimise::Optimise;
 use super::screening::{Base, Screening};
@@ -26,7 +26,7 @@ pub(super) enum Phase {
     /// A round of screening.
     Screen(Screening),
     /// All inputs are moved together.
-    Line(LineSearch),
+    Line(JointMove),
     /// The search goes on in what was found.
     Optimise(Optimise),
 }
@@ -77,12 +77,12 @@ pub(super) enum Step {
     /// Too many inputs matter to name them, or the noise hides them.
     Dense,
     /// The search over the inputs named has all evaluations from now on.
-    Optimise(First),
+    Optimise(Opening),
 }
 
 /// What is asked first when optimising begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum First {
+pub(super) enum Opening {
     /// Nothing but what the search proposes.
     Search,
     /// Points spread over the named inputs.

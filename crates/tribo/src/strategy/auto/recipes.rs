@@ -9,7 +9,7 @@ use super::tuning;
 use crate::error::{Error, Result};
 use crate::rng::{Stream, bits_at, uniform_at};
 use crate::space::{Input, Space};
-use crate::trial::{Moves, Recipe, RoundStart, TrialId};
+use crate::trial::{Moves, Recipe, RoundStart, Trial, TrialId};
 use std::collections::BTreeMap;
 
 /// Not in the round.
@@ -239,6 +239,15 @@ impl Recipes {
         }
     }
 
+    /// All coordinates of a trial, noted or not.
+    pub(super) fn point(&self, trial: &Trial) -> Vec<f64> {
+        let all: Vec<usize> = (0..self.n_inputs()).collect();
+        match &trial.recipe {
+            Some(recipe) => self.made_of(trial.id, recipe, &trial.z, &all),
+            None => vec![0.0; self.dim()],
+        }
+    }
+
     /// Coordinates of some inputs of a point that is made like this.
     pub(super) fn made_of(&self, id: TrialId, recipe: &Recipe, z: &[f64], inputs: &[usize]) -> Vec<f64> {
         let width = self.width(inputs);
@@ -438,4 +447,61 @@ fn latin(key: u64, coordinate: usize, count: usize, row: usize) -> f64 {
         cells.swap(i, j);
     }
     (cells[row] as f64 + uniform_at(column, (count + row) as u64)) / count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::auto::rehearsal::space;
+
+    /// The centre, and a trial made from it like this: its inputs.
+    fn made(n: usize, recipe: Recipe, z: Vec<f64>) -> Vec<f64> {
+        let mut recipes = Recipes::new(&space(n), 7);
+        recipes.make_bins(tuning::BINS);
+        recipes.note(TrialId(0), Recipe::Centre, vec![]);
+        recipes.note(TrialId(1), recipe, z);
+        let all: Vec<usize> = (0..n).collect();
+        let whole = recipes.of(TrialId(1), &all);
+        // One input alone is the same as among all.
+        for input in [0, 3, n - 1] {
+            assert_eq!(recipes.of(TrialId(1), &[input]), [whole[input]]);
+        }
+        whole
+    }
+
+    #[test]
+    fn some_inputs_are_set_and_some_are_kept() {
+        let base = TrialId(0);
+        let set = made(60, Recipe::Set { base, inputs: vec![3, 9] }, vec![0.1, 0.9]);
+        let moved = |x: &[f64]| (0..x.len()).filter(|&j| x[j] != 0.5).collect::<Vec<_>>();
+        assert_eq!((moved(&set), set[3], set[9]), (vec![3, 9], 0.1, 0.9));
+        let others = made(60, Recipe::Others { base, kept: vec![3, 9] }, vec![]);
+        assert_eq!((moved(&others).len(), others[3], others[9]), (58, 0.5, 0.5));
+    }
+
+    #[test]
+    fn all_inputs_move_alike_or_in_bins_or_hardly() {
+        let base = TrialId(0);
+        assert_eq!(made(60, Recipe::Line { base, shift: -0.7 }, vec![]), [0.0; 60]);
+        let z: Vec<f64> = (0..tuning::BINS).map(|k| 0.5 + 0.01 * k as f64).collect();
+        let mut bins = made(160, Recipe::Bins { base, number: 0 }, z);
+        bins.sort_by(f64::total_cmp);
+        bins.dedup();
+        assert_eq!(bins.len(), tuning::BINS, "every bin has inputs, which move alike");
+        // An odd number: the last one has nobody to balance it.
+        let jitter = made(61, Recipe::Jitter { base, balanced: true }, vec![]);
+        assert!(jitter[..60].iter().all(|x| (x - 0.5).abs() > 0.9 * tuning::JITTER) && jitter[60] == 0.5);
+        assert!((jitter.iter().sum::<f64>() - 30.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rows_of_a_latin_hypercube_have_every_cell_once() {
+        let rows: Vec<Vec<f64>> =
+            (0..10).map(|row| made(60, Recipe::Latin { batch: 0, count: 10, row }, vec![])).collect();
+        for input in 0..60 {
+            let mut cells: Vec<usize> = rows.iter().map(|row| (10.0 * row[input]) as usize).collect();
+            cells.sort_unstable();
+            assert_eq!(cells, (0..10).collect::<Vec<_>>());
+        }
+    }
 }

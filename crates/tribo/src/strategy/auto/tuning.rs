@@ -48,7 +48,7 @@ pub(super) const EARLY_NOISE: f64 = 1e-6;
 pub(super) const MODERATE_NOISE: f64 = 0.25;
 /// Repeats of a point that is repeated.
 pub(super) const REPEATS: usize = 2;
-/// An estimate from some four degrees of freedom is raised by this, since too small a noise costs more than too large.
+/// An estimate from four degrees of freedom is too small more often than not, so it is raised by this.
 pub(super) const FEW_REPEATS: f64 = 1.2;
 /// Rows added under much noise, in search of a point that stands out.
 pub(super) const MORE_ROWS: usize = 30;
@@ -65,7 +65,7 @@ pub(super) const STAND_OUT: (f64, f64) = (9.0, 15.0);
 pub(super) const SMALL_STEP: (f64, f64) = (1e-4, 0.05);
 /// The step with much noise, and for integers and plateaus: nearly half the range, so that there is room on one side.
 pub(super) const LARGE_STEP: f64 = 0.45;
-/// The step of moves that keep the sum: at the bottom of a line the function is flat along it and steep across.
+/// The step of moves that keep the sum. It is the shortest: every such move moves all inputs. No measurement is on record.
 pub(super) const SUM_STEP: f64 = 2e-5;
 /// A test with at least this step is a point like any other to a model; shorter ones show ripples and not the trend.
 pub(super) const STEP_IN_MODEL: f64 = 0.1;
@@ -134,7 +134,7 @@ pub(super) const FAN_PARTS: usize = 16;
 /// Standard deviations of a mean of one, two or three values: idle below the first, active above the second.
 pub(super) const IDLE: [f64; 3] = [2.0, 2.3, 3.2];
 pub(super) const ACTIVE: [f64; 3] = [3.7, 3.5, 3.2];
-/// Changes below this part of the value are rounding, of a whole simulation.
+/// Changes below this part of the value are rounding.
 pub(super) const ROUNDING: f64 = 1e-9;
 /// Evaluations that the noise from before the round is worth.
 pub(super) const PRIOR_EVALUATIONS: f64 = 4.0;
@@ -193,8 +193,8 @@ pub(super) const LINE_BEYOND: f64 = 2.0;
 pub(super) const LINE_BEYOND_FROM: f64 = 1e-6;
 /// A bracket this narrow is a point: rounding of coordinates is not far.
 pub(super) const LINE_NARROW: f64 = 1e-8;
-/// Three lowest values that differ by less than this part of the lowest are one, or of this part of the spread if that is
-/// larger: differences of squares of it have no digits left.
+/// The line is searched when the three lowest values differ by less than this part of the lowest one, which counts as such a
+/// part of the spread at least: no value is below a part of zero.
 pub(super) const LINE_FLAT: f64 = 1e-7;
 pub(super) const LINE_FLAT_AT_ZERO: f64 = 1e-9;
 /// A vertex closer to the lowest point than this part of the bracket tells nothing new: the bracket is shrunk instead, by at
@@ -228,7 +228,7 @@ pub(super) const DRAWS_PER_POINT: u64 = 8;
 
 // ---- dense: too many inputs matter
 
-/// Bins of inputs that move together: as many coordinates as a process learns from some hundred results.
+/// Bins of inputs that move together: a process wants some ten results for each coordinate, and there are some hundred.
 pub(super) const BINS: usize = 16;
 /// First points of the bins, and of bins that have moved on under noise.
 pub(super) const BIN_POINTS: usize = 10;

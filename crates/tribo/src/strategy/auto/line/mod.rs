@@ -14,16 +14,16 @@ use crate::trial::{Moves, Recipe, TrialId};
 use parabola::Parabolas;
 
 /// The phase that moves all inputs together.
-pub(super) enum LineSearch {
+pub(super) enum JointMove {
     /// Along the line through a base. The slope is that where screening began.
     Along { base: TrialId, line: Parabolas, slope: f64 },
     /// At the bottom, for the noise.
     Bottom,
 }
 
-impl LineSearch {
+impl JointMove {
     /// A search along the line on which the value has this slope; None if nothing was measured.
-    pub(super) fn begin(context: &mut Context, slope: f64) -> Option<LineSearch> {
+    pub(super) fn begin(context: &mut Context, slope: f64) -> Option<JointMove> {
         context.found(Fact::Alike);
         context.tried.line = true;
         let best = context.results.incumbent()?;
@@ -39,12 +39,12 @@ impl LineSearch {
             }
         }
         let line = Parabolas::new(points, slope, context.noise.scale);
-        Some(LineSearch::Along { base, line, slope })
+        Some(JointMove::Along { base, line, slope })
     }
 
     /// Asks for the next point on the line, if there is one to look at.
     pub(super) fn advance(&mut self, context: &mut Context) -> Step {
-        let LineSearch::Along { base, line, .. } = self else { return Step::Stay };
+        let JointMove::Along { base, line, .. } = self else { return Step::Stay };
         match line.next() {
             Some(shift) => {
                 context.push(Recipe::Line { base: *base, shift }, vec![], Task::Line(shift));
@@ -56,7 +56,7 @@ impl LineSearch {
 
     /// The value at t.
     pub(super) fn told(&mut self, context: &mut Context, t: f64, value: Option<f64>) -> Step {
-        let LineSearch::Along { line, .. } = self else { return Step::Stay };
+        let JointMove::Along { line, .. } = self else { return Step::Stay };
         match value {
             Some(value) => {
                 line.told(t, value);
@@ -70,12 +70,12 @@ impl LineSearch {
     fn over(&mut self, context: &mut Context) -> Step {
         let Some(best) = context.results.incumbent() else { return Step::Dense };
         let on_line = |recipe: &Recipe| matches!(recipe, Recipe::Line { .. } | Recipe::Low | Recipe::High);
-        if let LineSearch::Along { base, slope, .. } = *self
+        if let JointMove::Along { base, slope, .. } = *self
             && best.id != base
             && !context.recipes.recipe(best.id).is_some_and(on_line)
         {
             let line = Parabolas::new(vec![(0.0, best.value)], slope, context.noise.scale);
-            *self = LineSearch::Along { base: best.id, line, slope };
+            *self = JointMove::Along { base: best.id, line, slope };
             return self.advance(context);
         }
         context.results.model_from = context.results.len();
@@ -83,7 +83,7 @@ impl LineSearch {
         if context.noise.noisy {
             return Step::Dense;
         }
-        *self = LineSearch::Bottom;
+        *self = JointMove::Bottom;
         context.push(Recipe::Jitter { base: best.id, balanced: true }, vec![], Task::Bottom(best.value));
         Step::Stay
     }
@@ -110,7 +110,7 @@ mod tests {
     }
 
     /// Answers steps along the line until the bottom is asked for, or a step follows.
-    fn run(context: &mut Context, line: &mut LineSearch) -> Step {
+    fn run(context: &mut Context, line: &mut JointMove) -> Step {
         let mut step = line.advance(context);
         while step == Step::Stay {
             step = match answer(context, sum) {
@@ -127,12 +127,12 @@ mod tests {
         let mut context = context(60);
         context.centre = measure(&mut context, Recipe::Centre, sum(&[0.5]));
         context.noise.scale = 1.0;
-        let mut line = LineSearch::begin(&mut context, 0.4).unwrap();
+        let mut line = JointMove::begin(&mut context, 0.4).unwrap();
         let Step::Screen(base, moves) = run(&mut context, &mut line) else { panic!("no round") };
         assert_eq!(moves, Moves::SumKept);
         assert!(base.value < 1e-8, "{}", base.value);
         assert!(context.tried.line && context.results.model_from > 1);
-        assert!(matches!(line, LineSearch::Bottom));
+        assert!(matches!(line, JointMove::Bottom));
     }
 
     #[test]
@@ -142,13 +142,13 @@ mod tests {
         // Lower than anything on the line through the centre.
         let row = measure(&mut context, Recipe::Latin { batch: 0, count: 10, row: 2 }, -1.0);
         context.noise.scale = 1.0;
-        let mut line = LineSearch::begin(&mut context, 0.4).unwrap();
+        let mut line = JointMove::begin(&mut context, 0.4).unwrap();
         let mut step = line.advance(&mut context);
-        while step == Step::Stay && matches!(line, LineSearch::Along { base, .. } if base != row) {
+        while step == Step::Stay && matches!(line, JointMove::Along { base, .. } if base != row) {
             let (_, Task::Line(t), value) = answer(&mut context, sum) else { panic!("not a line") };
             step = line.told(&mut context, t, Some(value));
         }
-        assert!(matches!(line, LineSearch::Along { base, .. } if base == row), "{step:?}");
+        assert!(matches!(line, JointMove::Along { base, .. } if base == row), "{step:?}");
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
         let mut context = context(60);
         context.centre = measure(&mut context, Recipe::Centre, 1.0);
         (context.noise.scale, context.noise.noisy) = (1.0, true);
-        let mut line = LineSearch::begin(&mut context, 0.4).unwrap();
+        let mut line = JointMove::begin(&mut context, 0.4).unwrap();
         assert_eq!(line.advance(&mut context), Step::Stay);
         assert_eq!(line.told(&mut context, -0.05, None), Step::Dense);
     }

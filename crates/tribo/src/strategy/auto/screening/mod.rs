@@ -18,7 +18,7 @@ pub(super) use verify::Verification;
 
 use super::context::{Context, Task};
 use super::noise::MeasureNoise;
-use super::phase::{First, Step};
+use super::phase::{Opening, Step};
 use super::search::Slope;
 use super::tuning;
 use crate::strategy::study::insight::Fact;
@@ -206,9 +206,9 @@ impl Screening {
             if let Round::Coded(round) = &mut self.round {
                 round.drop_waiting();
             }
-            return Step::Optimise(First::Spread);
+            return Step::Optimise(Opening::Spread);
         }
-        Step::Optimise(if weak_groups == 0 { First::RestCheck } else { First::Search })
+        Step::Optimise(if weak_groups == 0 { Opening::RestCheck } else { Opening::Search })
     }
 }
 
@@ -264,7 +264,7 @@ mod tests {
     fn active_inputs_are_named_with_their_slopes() {
         let f = |x: &[f64]| x[3] - 2.0 * x[250];
         let (mut context, mut screening) = begin(300, f);
-        assert_eq!(run(&mut context, &mut screening, f), Step::Optimise(First::RestCheck));
+        assert_eq!(run(&mut context, &mut screening, f), Step::Optimise(Opening::RestCheck));
         assert_eq!(context.named_inputs(), [3, 250]);
         let slope = |input: usize| context.slopes.iter().find(|slope| slope.input == input).unwrap().slope;
         assert!((slope(3) - 1.0).abs() < 1e-6 && (slope(250) + 2.0).abs() < 1e-6);

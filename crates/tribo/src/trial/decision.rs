@@ -40,7 +40,7 @@ pub struct Fit {
     /// Base and unit of the logarithmic w; w(y) = y without.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub log: Option<[f64; 2]>,
-    /// The middle one of all values.
+    /// The median of all values.
     pub middle: f64,
     /// Points closer than this to better ones were left out; 0 if none were.
     pub spacing: f64,

@@ -85,14 +85,14 @@ pub enum Fact {
         /// The step, as a part of the range.
         step: f64,
     },
-    /// With much noise: a point is better than the middle one by so many standard deviations, and is screened from.
+    /// With much noise: a point is better than the median by so many standard deviations, and is screened from.
     StandsOut {
         /// How many.
         deviations: f64,
     },
     /// With much noise: no such point was found.
     NothingStandsOut,
-    /// With much noise: bins are drawn anew around a point that is better than the middle one by so many standard deviations.
+    /// With much noise: bins are drawn anew around a point that is better than the median by so many standard deviations.
     BinsMoved {
         /// How many.
         deviations: f64,
@@ -197,7 +197,7 @@ impl fmt::Display for Fact {
                 write!(f, "noise {sd:.1e}, spread of the values {spread:.2e}; inputs are moved by {step:.1e}")
             }
             Fact::StandsOut { deviations } => {
-                write!(f, "a point is {deviations:.1} standard deviations better than the middle one")
+                write!(f, "a point is {deviations:.1} standard deviations better than the median")
             }
             Fact::NothingStandsOut => {
                 write!(f, "no point stands out of the noise enough to be screened from")

@@ -81,11 +81,17 @@ pub struct Run {
 impl Run {
     /// Starts or resumes the study in `folder`.
     pub fn start(program: &Path, folder: &Path) -> Result<Run, Failure> {
+        Run::start_with(program, folder, &[])
+    }
+
+    /// The same, with more options on the command line.
+    pub fn start_with(program: &Path, folder: &Path, options: &[&str]) -> Result<Run, Failure> {
         let log = OpenOptions::new().create(true).append(true).open(folder.join(LOG_FILE))?;
         let begun = Instant::now();
         let mut child = Command::new(program)
             .args(["run", "--json"])
             .arg(folder)
+            .args(options)
             .env(COOKIE, folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

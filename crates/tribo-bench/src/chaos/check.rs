@@ -2,22 +2,25 @@
 //!
 //! Pure functions of the evidence. Each complaint says which trial or record is wrong, and how.
 
+mod chapters;
+
 use super::evidence::Evidence;
 use super::study::objective;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use tribo::trial::TrialId;
 use tribo_study::config::Config;
 use tribo_study::job::{Finding, Kind};
 use tribo_study::outputs::VALUE;
+use tribo_study::replay;
 use tribo_study::store::ledger::Ledger;
 use tribo_study::store::record::Record;
 use tribo_study::tag::AttemptId;
-use tribo_study::{point, replay};
 
 /// What was looked at, and how many complaints of each sort there are. Counts of several studies add up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
+    /// Chapters of the studies, the first one of each included.
+    pub chapters: usize,
     /// Trials in the journal.
     pub trials: usize,
     /// Attempts in the journal.
@@ -37,13 +40,18 @@ pub struct Tally {
     pub untold: usize,
     /// Trials that an uninterrupted replay does not propose.
     pub differing: usize,
+    /// Trials that a new chapter did not begin with as it should: with their points and values, or without them.
+    pub misknown: usize,
     /// Executions of an attempt that was executed before, or that the journal does not know.
     pub executed_twice: usize,
+    /// Executions at another point than that of the trial in the journal.
+    pub misplaced: usize,
 }
 
 impl Tally {
     /// Adds another study's.
     pub fn add(&mut self, other: &Tally) {
+        self.chapters += other.chapters;
         self.trials += other.trials;
         self.attempts += other.attempts;
         self.executed_and_given_up += other.executed_and_given_up;
@@ -53,35 +61,41 @@ impl Tally {
         self.told_twice += other.told_twice;
         self.untold += other.untold;
         self.differing += other.differing;
+        self.misknown += other.misknown;
         self.executed_twice += other.executed_twice;
+        self.misplaced += other.misplaced;
     }
 }
 
-/// Holds the evidence against what must be true.
+/// Holds the evidence against what must be true. `config` is the study file as it is at the end.
 pub(super) fn check(config: &Config, evidence: &Evidence) -> (Tally, Vec<String>) {
     let outcomes = outcomes(evidence);
     let intended = intended(evidence);
-    let executed: BTreeSet<AttemptId> = evidence.executions.iter().copied().collect();
+    let executed: BTreeSet<AttemptId> = evidence.notes.executions.iter().map(|(id, _)| *id).collect();
     let lost = lost(evidence, &outcomes);
     let (told_twice, untold) = told(evidence, &outcomes);
     let executed_twice = executed_twice(evidence, &intended);
-    let mut differing = proposals(config, evidence);
+    let chapters::Found { chapters, mut differing, misknown, budget } = chapters::check(evidence);
+    let (misplaced, values) = points(config, evidence, &outcomes);
     let tally = Tally {
+        chapters,
         trials: asked(evidence).count(),
         attempts: intended.len(),
         executed_and_given_up: given_up(evidence).intersection(&executed).count(),
         answers: evidence.answers.iter().filter(|answer| answer.finding.kind == Kind::Ok).count(),
-        executions: evidence.executions.len(),
+        executions: evidence.notes.executions.len(),
         lost: lost.len(),
         told_twice: told_twice.len(),
         untold: untold.len(),
         differing: differing.len(),
+        misknown: misknown.len(),
         executed_twice: executed_twice.len(),
+        misplaced: misplaced.len(),
     };
     // After the first, all that follow may differ for the same reason.
     differing.truncate(1);
-    let mut complaints = [lost, told_twice, untold, differing, executed_twice].concat();
-    complaints.extend(values(config, evidence, &outcomes));
+    let complaints =
+        [lost, told_twice, untold, differing, misknown, budget, executed_twice, misplaced, values].concat();
     (tally, complaints)
 }
 
@@ -122,24 +136,36 @@ fn given_up(evidence: &Evidence) -> BTreeSet<AttemptId> {
     evidence.entries.iter().filter_map(|entry| id(&entry.record)).collect()
 }
 
-/// No finished result is lost: a trial that has answers with a value has one of those values. And no value is made up.
+/// No finished result is lost: a trial whose evaluation gave a value, by its answers or by the simulator's own notes, has
+/// that value. And no value is made up: both have it.
 fn lost(evidence: &Evidence, outcomes: &Outcomes<'_>) -> Vec<String> {
-    let mut answers: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    let (mut answers, mut noted) = (BTreeMap::<u64, Vec<f64>>::new(), BTreeMap::<u64, Vec<f64>>::new());
     for answer in evidence.answers.iter().filter(|answer| answer.finding.kind == Kind::Ok) {
         answers.entry(answer.id.trial).or_default().extend(answer.finding.value(VALUE));
     }
+    for (id, value) in &evidence.notes.gave {
+        noted.entry(id.trial).or_default().push(*value);
+    }
+    let has = |values: &BTreeMap<u64, Vec<f64>>, trial: u64, value: f64| {
+        values.get(&trial).is_some_and(|values| values.iter().any(|v| v.to_bits() == value.to_bits()))
+    };
     let mut complaints = vec![];
-    for (trial, values) in &answers {
+    for trial in answers.keys().chain(noted.keys()).collect::<BTreeSet<_>>() {
         let told = outcomes.get(trial).map_or(&[][..], Vec::as_slice);
-        let among = |value: f64| values.iter().any(|v| v.to_bits() == value.to_bits());
-        if !told.iter().any(|finding| finding.value(VALUE).is_some_and(among)) {
-            complaints.push(format!("lost: trial {trial} has the answers {values:?} and was told {told:?}"));
+        let gave = |value: f64| has(&answers, *trial, value) || has(&noted, *trial, value);
+        if !told.iter().any(|finding| finding.value(VALUE).is_some_and(gave)) {
+            let (answers, noted) = (answers.get(trial), noted.get(trial));
+            complaints.push(format!(
+                "lost: trial {trial} has the answers {answers:?}, the simulator gave {noted:?}, and it was told {told:?}"
+            ));
         }
     }
     for (trial, told) in outcomes {
-        if !answers.contains_key(trial) && told.iter().any(|finding| finding.kind == Kind::Ok) {
-            complaints
-                .push(format!("made up: trial {trial} was told {told:?} and has no answer with a value"));
+        let given = |value: f64| has(&answers, *trial, value) && has(&noted, *trial, value);
+        let is_made_up =
+            |finding: &&Finding| finding.kind == Kind::Ok && !finding.value(VALUE).is_some_and(given);
+        if told.iter().any(is_made_up) {
+            complaints.push(format!("made up: trial {trial} was told {told:?}, which nobody gave"));
         }
     }
     complaints
@@ -157,7 +183,7 @@ fn told(evidence: &Evidence, outcomes: &Outcomes<'_>) -> (Vec<String>, Vec<Strin
 fn executed_twice(evidence: &Evidence, intended: &BTreeSet<AttemptId>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut complaints = vec![];
-    for id in &evidence.executions {
+    for (id, _) in &evidence.notes.executions {
         if !seen.insert(*id) {
             complaints.push(format!("executed twice: attempt {id}"));
         }
@@ -168,60 +194,35 @@ fn executed_twice(evidence: &Evidence, intended: &BTreeSet<AttemptId>) -> Vec<St
     complaints
 }
 
-/// Proposals are those of a study that was asked and told the same, in the same order, without interruption.
-fn proposals(config: &Config, evidence: &Evidence) -> Vec<String> {
-    let mut study = match replay::fresh(config) {
-        Ok(study) => study,
-        Err(error) => return vec![format!("the study cannot be made again: {error}")],
+/// The points of all trials are those that the simulator was given, and values belong to their points: the one told is the
+/// one that the simulator computes there. Complaints of each.
+fn points(config: &Config, evidence: &Evidence, outcomes: &Outcomes<'_>) -> (Vec<String>, Vec<String>) {
+    let ledger = ledger(evidence);
+    let rebuilt = ledger.and_then(|ledger| match ledger.config == evidence.file {
+        true => replay::rebuild(config, &ledger).map_err(|error| error.to_string()),
+        false => Err("the study file in it is not the last one".to_owned()),
+    });
+    let rebuilt = match rebuilt {
+        Ok(rebuilt) => rebuilt,
+        Err(what) => return (vec![], vec![format!("the journal does not add up: {what}")]),
     };
-    let mut complaints = vec![];
-    for entry in &evidence.entries {
-        match &entry.record {
-            Record::Asked { trial, .. } => match study.ask(1).as_deref() {
-                Ok([again]) => match study.history().get(again.id) {
-                    Some((again, _)) if again == trial => {}
-                    again => complaints.push(format!(
-                        "different: record {} has {trial:?}, an uninterrupted replay {again:?}",
-                        entry.n
-                    )),
-                },
-                other => {
-                    complaints
-                        .push(format!("record {}: an uninterrupted replay proposes {other:?}", entry.n));
-                    break;
-                }
-            },
-            Record::Told { trial, finding } => {
-                if let Err(error) = replay::tell(&mut study, VALUE, *trial, finding) {
-                    complaints
-                        .push(format!("record {}: an uninterrupted replay refuses it: {error}", entry.n));
-                    break;
-                }
-            }
-            _ => {}
+    let (mut misplaced, mut values) = (vec![], vec![]);
+    for (id, given) in &evidence.notes.executions {
+        match rebuilt.points().params(id.trial) {
+            Ok(params) if params == *given => {}
+            params => misplaced
+                .push(format!("other point: attempt {id} was given {given:?}, the journal has {params:?}")),
         }
     }
-    complaints
-}
-
-/// Values belong to their points: the one told is the one that the simulator computes there.
-fn values(config: &Config, evidence: &Evidence, outcomes: &Outcomes<'_>) -> Vec<String> {
-    let study = ledger(evidence).and_then(|ledger| replay::study(config, &ledger).map_err(|e| e.to_string()));
-    let study = match study {
-        Ok(study) => study,
-        Err(what) => return vec![format!("the journal does not add up: {what}")],
-    };
-    let mut complaints = vec![];
     for (trial, told) in outcomes {
         let Some(value) = told.first().and_then(|finding| finding.value(VALUE)) else { continue };
-        let point = study.point(TrialId(*trial)).map(|point| point::to_json(&config.space, &point));
+        let point = rebuilt.points().params(*trial);
         let expected = point.as_ref().ok().and_then(objective);
         if expected != Some(value) {
-            complaints
-                .push(format!("wrong value: trial {trial} was told {value}, {point:?} gives {expected:?}"));
+            values.push(format!("wrong value: trial {trial} was told {value}, {point:?} gives {expected:?}"));
         }
     }
-    complaints
+    (misplaced, values)
 }
 
 fn ledger(evidence: &Evidence) -> Result<Ledger, String> {

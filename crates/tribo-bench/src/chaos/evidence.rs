@@ -2,8 +2,9 @@
 //!
 //! The journal is taken apart here, line by line, and not read with the store: what is checked must not be what checks.
 
-use super::study::executions_log;
+use super::study;
 use crate::seeds::Failure;
+use serde_json::{Map, Value};
 use std::fs;
 use std::path::Path;
 use tribo_study::job::{ANSWER_FILE, Answer};
@@ -19,8 +20,19 @@ pub(super) struct Evidence {
     pub(super) entries: Vec<Entry>,
     /// Answers in the folders of attempts, in their order.
     pub(super) answers: Vec<Answer>,
-    /// Executions of the simulator, in the order they began.
-    pub(super) executions: Vec<AttemptId>,
+    /// The study file.
+    pub(super) file: String,
+    /// What the simulator noted.
+    pub(super) notes: Notes,
+}
+
+/// What the simulator noted, whatever became of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Notes {
+    /// Its executions, in the order they began, with the parameters that it was given.
+    pub(super) executions: Vec<(AttemptId, Map<String, Value>)>,
+    /// The values that it gave.
+    pub(super) gave: Vec<(AttemptId, f64)>,
 }
 
 impl Evidence {
@@ -30,7 +42,8 @@ impl Evidence {
         Ok(Evidence {
             entries: entries(&layout)?,
             answers: answers(&layout)?,
-            executions: executions(&fs::read_to_string(executions_log(folder))?)?,
+            file: fs::read_to_string(layout.file())?,
+            notes: notes(&fs::read_to_string(study::notes(folder))?)?,
         })
     }
 
@@ -70,18 +83,26 @@ fn answers(layout: &Layout) -> Result<Vec<Answer>, Failure> {
     Ok(answers)
 }
 
-fn executions(text: &str) -> Result<Vec<AttemptId>, Failure> {
-    let mut executions = vec![];
+fn notes(text: &str) -> Result<Notes, Failure> {
+    let mut notes = Notes::default();
     for line in text.lines() {
-        let mut words = line.split(' ').map(str::parse::<u32>);
-        match (words.next(), words.next(), words.next()) {
-            (Some(Ok(trial)), Some(Ok(attempt)), None) => {
-                executions.push(AttemptId { trial: u64::from(trial), attempt });
-            }
-            _ => return Err(format!("the log of executions has a line {line:?}").into()),
-        }
+        take(line, &mut notes).ok_or_else(|| format!("the simulator's notes have a line {line:?}"))?;
     }
-    Ok(executions)
+    Ok(notes)
+}
+
+/// Takes in a line of three words and the rest; None if it is another.
+fn take(line: &str, notes: &mut Notes) -> Option<()> {
+    let mut words = line.splitn(4, ' ');
+    let what = words.next()?;
+    let id = AttemptId { trial: words.next()?.parse().ok()?, attempt: words.next()?.parse().ok()? };
+    let rest = words.next()?;
+    match what {
+        "began" => notes.executions.push((id, serde_json::from_str(rest).ok()?)),
+        "gave" => notes.gave.push((id, rest.parse().ok()?)),
+        _ => return None,
+    }
+    Some(())
 }
 
 #[cfg(test)]
@@ -89,11 +110,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn executions_are_two_numbers_a_line() {
-        let found = executions("3 1\n12 2\n").unwrap();
-        assert_eq!(found, [AttemptId { trial: 3, attempt: 1 }, AttemptId { trial: 12, attempt: 2 }]);
-        for broken in ["3", "3 1 2", "3 x"] {
-            assert!(executions(broken).is_err(), "{broken}");
+    fn notes_are_executions_and_values() {
+        let found = notes("began 3 1 {\"a\": 5}\nbegan 12 2 {}\ngave 3 1 -25\n").unwrap();
+        let (three, twelve) = (AttemptId { trial: 3, attempt: 1 }, AttemptId { trial: 12, attempt: 2 });
+        let given = Map::from_iter([("a".to_owned(), 5.into())]);
+        let expected =
+            Notes { executions: vec![(three, given), (twelve, Map::new())], gave: vec![(three, -25.0)] };
+        assert_eq!(found, expected);
+        for broken in ["began 3 1", "gave 3 1 x", "began 3 x {}", "began 3 1 {} {}", "took 3 1 2", ""] {
+            assert!(notes(&format!("{broken}\n")).is_err(), "{broken}");
         }
     }
 }

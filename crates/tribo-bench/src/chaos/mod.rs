@@ -2,9 +2,12 @@
 //!
 //! A study of a small simulator is run by the real program (`study`), whose driver is killed and started again until
 //! enough kills were made (`kill`); the last driver runs to the end. A study that is over earlier is followed by another.
+//! With `--chapters` the study file (`file`) is changed again and again between the drivers, which begin new chapters.
 //! Then everything on disk (`evidence`) is held against what must be true (`check`):
 //!   - no finished result is lost, none counts twice, every trial has its own value;
+//!   - points are those that the simulator was given;
 //!   - proposals are those of an uninterrupted replay of the same journal, bit for bit;
+//!   - each chapter begins with all trials before that are in its space, and the evaluations are counted across chapters;
 //!   - no attempt is executed twice, or without a record of it;
 //!   - no process is left, neither of a job nor of what a simulator started.
 //!
@@ -12,6 +15,7 @@
 
 mod check;
 mod evidence;
+mod file;
 mod kill;
 mod study;
 
@@ -23,6 +27,7 @@ use crate::processes;
 use crate::program::Program;
 use crate::seeds::Failure;
 use evidence::Evidence;
+use file::StudyFile;
 use kill::Toll;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -51,6 +56,9 @@ pub struct Options {
     /// Strategy of the studies.
     #[arg(long, default_value = "bo", value_parser = ["auto", "bo", "paper", "random"])]
     pub strategy: String,
+    /// Change the study file at random between drivers, so that new chapters begin.
+    #[arg(long)]
+    pub chapters: bool,
     /// The program that is run.
     #[command(flatten)]
     pub program: Program,
@@ -73,6 +81,8 @@ pub struct Report {
     pub kills_before_first_record: usize,
     /// Of those, before the driver said that it has the study.
     pub kills_during_start: usize,
+    /// Of those, with a study file that had been changed.
+    pub kills_during_change: usize,
     /// Studies run to their end.
     pub studies: usize,
     /// Of all studies together.
@@ -113,6 +123,7 @@ pub fn measure(options: &Options, progress: impl Fn(&str)) -> Result<(Report, Ve
         kills: 0,
         kills_before_first_record: 0,
         kills_during_start: 0,
+        kills_during_change: 0,
         studies: 0,
         tally: Tally::default(),
         processes_at_end: 0,
@@ -126,17 +137,19 @@ pub fn measure(options: &Options, progress: impl Fn(&str)) -> Result<(Report, Ve
     let mut stream = Stream::new(options.seed, "moments of kills", 0);
     while toll.kills < options.kills {
         let seed = options.seed + report.studies as u64;
-        let bed = Bed::new(&options.strategy, evaluations, options.workers, seed)?;
-        let before = toll.kills;
-        let ran = kill::run_under_fire(&program, bed.folder(), options.kills, &mut stream, &mut toll);
+        let file = StudyFile::new(&options.strategy, evaluations, options.workers, seed);
+        let (mut bed, before) = (Bed::new(file)?, toll.kills);
+        let chapters = options.chapters;
+        let ran = kill::run_under_fire(&program, &mut bed, options.kills, chapters, &mut stream, &mut toll);
         let hung = ran.is_err();
         let mut complaints: Vec<String> = ran.err().map(|failure| failure.to_string()).into_iter().collect();
         complaints.extend(examine(&bed, &mut report));
         report.studies += 1;
         progress(&format!(
-            "study {}: {} kills, {} trials told in all, {}",
+            "study {}: {} kills, {} chapters and {} trials told in all, {}",
             report.studies,
             toll.kills - before,
+            report.tally.chapters,
             report.tally.trials - report.tally.untold,
             if complaints.is_empty() { "all as it must be" } else { "NOT as it must be" }
         ));
@@ -154,6 +167,7 @@ pub fn measure(options: &Options, progress: impl Fn(&str)) -> Result<(Report, Ve
     report.kills = toll.kills;
     report.kills_before_first_record = toll.before_first_record;
     report.kills_during_start = toll.during_start;
+    report.kills_during_change = toll.during_change;
     report.ok = wrong.is_empty();
     Ok((report, wrong))
 }

@@ -1,18 +1,22 @@
-//! The study that is run under fire: its file, its simulator, and what the simulator computes.
+//! The study that is run under fire: its simulator, what the simulator computes, and what it notes.
 //!
-//! The simulator is a shell script. It notes every execution outside the store, takes 20 to 80 ms, fails once in twenty
-//! trials, and in one of eight leaves a daemon behind that would live for minutes: half of them keep their standard
-//! output open, half close it. Its value is whole-number arithmetic of two parameters, so that it can be checked here; the
-//! third has no effect and keeps the model's coordinates from being round numbers.
+//! The simulator is a shell script. It notes the parameters of every execution and every value outside the store, takes 20
+//! to 80 ms, fails once in twenty trials, and in one of eight leaves a daemon behind that would live for minutes: half of
+//! them keep their standard output open, half close it. Its value is whole-number arithmetic of the parameters `a`, `b` and
+//! `d`, so that it can be checked here; `d` has a fixed value while the study file does not have it. `c` has no effect and
+//! keeps the model's coordinates from being round numbers.
 
+use super::file::{D_BEFORE, StudyFile};
 use crate::seeds::Failure;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+use tribo::rng::Stream;
 use tribo_study::config::Config;
 use tribo_study::layout::Layout;
 
-const SCRIPT: &str = r#"echo "$TRIBO_TRIAL $TRIBO_ATTEMPT" >> "$1"
+// One line is one write, whoever else writes. A value is noted when the result is there.
+const SCRIPT: &str = r#"echo "began $TRIBO_TRIAL $TRIBO_ATTEMPT $(tr -d '\n' < "$TRIBO_PARAMS")" >> "$1"
 case $((TRIBO_TRIAL % 16)) in
   3) (setsid sleep 300 &) ;;
   11) (setsid sleep 300 > /dev/null 2>&1 &) ;;
@@ -22,38 +26,46 @@ if [ $((TRIBO_TRIAL % 20)) = 7 ]; then
   echo "trial $TRIBO_TRIAL does not converge" >&2
   exit 1
 fi
-a=$((TRIBO_X_A - 300000)) b=$((TRIBO_X_B - 650000))
-echo "{\"objective\": $((a * a + b * b))}" > "$TRIBO_RESULT"
+a=$((TRIBO_X_A - 300000)) b=$((TRIBO_X_B - 650000)) d=$((${TRIBO_X_D:-500000} - 500000))
+value=$((a * a + b * b + d * d))
+echo "{\"objective\": $value}" > "$TRIBO_RESULT"
+echo "gave $TRIBO_TRIAL $TRIBO_ATTEMPT $value" >> "$1"
 "#;
 
 /// The value of a point.
 pub(super) fn objective(point: &Map<String, Value>) -> Option<f64> {
     let number = |name: &str| point.get(name)?.as_i64();
-    let (a, b) = (number("a")? - 300_000, number("b")? - 650_000);
-    // At most 1e12, which a double holds exactly.
-    Some((a * a + b * b) as f64)
+    let d = if point.contains_key("d") { number("d")? } else { D_BEFORE };
+    let (a, b, d) = (number("a")? - 300_000, number("b")? - 650_000, d - 500_000);
+    // Less than 2e12, which a double holds exactly.
+    Some((a * a + b * b + d * d) as f64)
 }
 
 /// A study in a folder of its own, which goes when the study is dropped.
 #[derive(Debug)]
 pub(super) struct Bed {
     folder: TempDir,
+    file: StudyFile,
+    /// Evaluations that it began with.
+    evaluations: usize,
     /// The study file.
     pub(super) config: Config,
 }
 
 impl Bed {
     /// A new study.
-    pub(super) fn new(strategy: &str, evaluations: usize, workers: usize, seed: u64) -> Result<Bed, Failure> {
+    pub(super) fn new(file: StudyFile) -> Result<Bed, Failure> {
         let folder = tempfile::Builder::new().prefix("tribo-chaos-").tempdir()?;
         std::fs::write(folder.path().join("simulate.sh"), SCRIPT)?;
-        // A JSON string is a TOML string too.
-        let log = serde_json::to_string(&executions_log(folder.path()))?;
-        let text = study_file(strategy, evaluations, workers, seed, &log);
-        let layout = Layout::of(folder.path());
-        std::fs::write(layout.file(), &text)?;
-        let config = Config::parse(layout.file(), &text)?;
-        Ok(Bed { folder, config })
+        let (config, evaluations) = (write(&file, folder.path())?, file.evaluations);
+        Ok(Bed { folder, file, evaluations, config })
+    }
+
+    /// Changes the study file.
+    pub(super) fn change(&mut self, stream: &mut Stream) -> Result<(), Failure> {
+        self.file = self.file.changed(self.evaluations, stream);
+        self.config = write(&self.file, self.folder())?;
+        Ok(())
     }
 
     /// Its folder.
@@ -67,80 +79,61 @@ impl Bed {
     }
 }
 
-/// Where the simulator notes its executions.
-pub(super) fn executions_log(folder: &Path) -> PathBuf {
-    folder.join("executions")
+/// Where the simulator keeps its notes.
+pub(super) fn notes(folder: &Path) -> PathBuf {
+    folder.join("notes")
 }
 
-fn study_file(strategy: &str, evaluations: usize, workers: usize, seed: u64, log: &str) -> String {
-    format!(
-        r#"study_version = 1
-name = "chaos"
-direction = "minimize"
-seed = {seed}
-
-[[parameter]]
-name = "a"
-type = "int"
-low = 0
-high = 1000000
-
-[[parameter]]
-name = "b"
-type = "int"
-low = 0
-high = 1000000
-
-[[parameter]]
-name = "c"
-type = "float"
-low = -1.0
-high = 1.0
-
-[strategy]
-name = "{strategy}"
-
-[budget]
-evaluations = {evaluations}
-
-[run]
-on = "local"
-workers = {workers}
-command = ["sh", "simulate.sh", {log}]
-"#
-    )
+fn write(file: &StudyFile, folder: &Path) -> Result<Config, Failure> {
+    // A JSON string is a TOML string too.
+    let text = file.text(&serde_json::to_string(&notes(folder))?);
+    let layout = Layout::of(folder);
+    std::fs::write(layout.file(), &text)?;
+    Ok(Config::parse(layout.file(), &text)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
     use std::process::Command;
 
     #[test]
     fn the_script_and_the_objective_agree() {
-        let bed = Bed::new("bo", 10, 2, 5).unwrap();
-        for (trial, a, b) in [(0, 0, 0), (5, 1_000_000, 3), (6, 300_000, 650_000), (7, 1, 1)] {
-            let result = bed.folder().join("result.json");
+        let bed = Bed::new(StudyFile::new("bo", 10, 2, 5)).unwrap();
+        let points = [
+            (0, json!({"a": 0, "b": 0})),
+            (5, json!({"a": 1_000_000, "b": 3, "d": 17})),
+            (6, json!({"a": 300_000, "b": 650_000, "d": 500_000})),
+            (7, json!({"a": -1, "b": 1})),
+        ];
+        let mut expected = String::new();
+        for (trial, point) in points {
+            let (params, result) = (bed.folder().join("params.json"), bed.folder().join("result.json"));
+            std::fs::write(&params, format!("{point}\n")).unwrap();
+            let point = point.as_object().unwrap();
             let status = Command::new("sh")
                 .arg(bed.folder().join("simulate.sh"))
-                .arg(executions_log(bed.folder()))
+                .arg(notes(bed.folder()))
                 .env("TRIBO_TRIAL", trial.to_string())
                 .env("TRIBO_ATTEMPT", "1")
-                .env("TRIBO_X_A", a.to_string())
-                .env("TRIBO_X_B", b.to_string())
+                .env("TRIBO_PARAMS", &params)
+                .envs(
+                    point.iter().map(|(name, x)| (format!("TRIBO_X_{}", name.to_uppercase()), x.to_string())),
+                )
                 .env("TRIBO_RESULT", &result)
                 .stderr(std::process::Stdio::null())
                 .status()
                 .unwrap();
+            expected.push_str(&format!("began {trial} 1 {}\n", Value::from(point.clone())));
             if trial == 7 {
                 assert_eq!(status.code(), Some(1));
                 continue;
             }
             let answer: Value = serde_json::from_slice(&std::fs::read(&result).unwrap()).unwrap();
-            let point = serde_json::json!({"a": a, "b": b, "c": 0.5});
-            assert_eq!(answer["objective"].as_f64(), objective(point.as_object().unwrap()), "trial {trial}");
+            assert_eq!(answer["objective"].as_f64(), objective(point), "trial {trial}");
+            expected.push_str(&format!("gave {trial} 1 {}\n", answer["objective"]));
         }
-        let log = std::fs::read_to_string(executions_log(bed.folder())).unwrap();
-        assert_eq!(log, "0 1\n5 1\n6 1\n7 1\n");
+        assert_eq!(std::fs::read_to_string(notes(bed.folder())).unwrap(), expected);
     }
 }

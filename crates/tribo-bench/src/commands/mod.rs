@@ -53,7 +53,8 @@ pub(crate) enum Command {
     Paper(paper::Options),
     /// Kill the program's driver again and again: nothing may be lost, counted twice or left behind.
     #[command(
-        after_help = "Examples:\n  tribo-bench chaos --kills 15\n  tribo-bench chaos --kills 300 --seed 7"
+        after_help = "Examples:\n  tribo-bench chaos --kills 15\n  tribo-bench chaos --kills 300 --seed 7\n  \
+            tribo-bench chaos --kills 25 --chapters"
     )]
     Chaos(chaos::Options),
     /// What the program costs on a workstation.

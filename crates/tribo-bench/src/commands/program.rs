@@ -9,18 +9,24 @@ pub(super) fn chaos(options: &chaos::Options) -> Result<(), Failure> {
     print(&report)?;
     let median = report.resume_p50_ms.map_or("none".to_owned(), |ms| format!("{ms:.0} ms"));
     eprintln!(
-        "{} kills, {} during start, {} before the first record; {} resumes, median {median}; {} trials: {} lost, \
-         {} told twice, {} never told, {} proposals different, {} executed twice, {} processes left",
+        "{} kills, {} during start ({} with a changed study file), {} before the first record; {} resumes, median \
+         {median}; {} studies, {} chapters, {} trials: {} lost, {} told twice, {} never told, {} proposals different, {} \
+         not known to a chapter as they were, {} executed twice, {} at another point, {} processes left",
         report.kills,
         report.kills_during_start,
+        report.kills_during_change,
         report.kills_before_first_record,
         report.resumes,
+        report.studies,
+        report.tally.chapters,
         report.tally.trials,
         report.tally.lost,
         report.tally.told_twice,
         report.tally.untold,
         report.tally.differing,
+        report.tally.misknown,
         report.tally.executed_twice,
+        report.tally.misplaced,
         report.processes_left,
     );
     wrong.iter().for_each(|wrong| eprintln!("{}", chaos::describe(wrong)));

@@ -87,7 +87,10 @@ fn an_outcome_whose_point_is_not_certain_is_named_and_not_told() {
     let values =
         |trials: &[(u64, Option<Finding>)]| trials.iter().filter(|(_, finding)| finding.is_some()).count();
     assert_eq!((after.len(), values(&after)), (before.len(), values(&before) - 1));
-    assert!(repaired.lost.iter().any(|text| text.contains("of trial 0, whose point is not certain")), "{repaired:?}");
+    assert!(
+        repaired.lost.iter().any(|text| text.contains("of trial 0, whose point is not certain")),
+        "{repaired:?}"
+    );
 }
 
 #[test]

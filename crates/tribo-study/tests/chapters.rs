@@ -333,3 +333,26 @@ fn evaluations_under_way_are_told_in_the_next_chapter() {
     assert_eq!(reading.optimiser().expect("rebuilt").history().measured().count(), 13);
     assert_eq!(reading.ledger().open().count(), 2);
 }
+
+#[test]
+fn what_a_parameter_was_is_said_when_it_is_added() {
+    let mut folder = Folder::new(FEW);
+    folder.run(How::default(), 12, bowl);
+    folder.change(
+        "[strategy]",
+        "[[parameter]]\nname = \"y\"\ntype = \"float\"\nlow = 0\nhigh = 1\nearlier = 0.5\n[strategy]",
+    );
+    folder.run(ANYWAY, 2, bowl);
+    let next = |file: &str| {
+        let copy = tempfile::tempdir().expect("a folder");
+        copy_folder(folder.folder.path(), copy.path());
+        let layout = Layout::of(&copy.path().join("study.toml"));
+        fs::write(layout.file(), file).expect("written");
+        let mut study = ByHand::take_new(&layout).expect("the study goes on");
+        study.ask(1, &Unwatched).expect("a point").remove(0).point
+    };
+    // Another value, or none, is too late: the chapter goes on as it began.
+    let expected = next(&folder.file);
+    assert_eq!(next(&folder.file.replace("earlier = 0.5\n", "")), expected);
+    assert_eq!(next(&folder.file.replace("earlier = 0.5", "earlier = 0.9")), expected);
+}

@@ -39,7 +39,10 @@ impl Earlier {
             return Ok(earlier);
         }
         for chapter in &ledger.chapters()[..=number] {
-            earlier.configs.push(Config::parse(Path::new("an earlier study file"), &chapter.config)?);
+            let read = |text: &str| Config::parse(Path::new("an earlier study file"), text);
+            // A chapter goes on with the points that it began with, whatever the file says since.
+            let said = read(&chapter.first_config)?.earlier;
+            earlier.configs.push(Config { earlier: said, ..read(&chapter.config)? });
         }
         for chapter in 0..number {
             earlier.add(ledger, chapter)?;

@@ -48,6 +48,8 @@ pub struct Ledger {
 pub struct Chapter {
     /// The study file in force; in a chapter that is over, when it ended.
     pub config: String,
+    /// The study file when it began, which says what parameters were before they were added.
+    pub first_config: String,
     /// What makes the proposals.
     pub engine: Option<Engine>,
     /// Events before it.
@@ -180,6 +182,7 @@ impl Ledger {
             events: vec![],
             chapters: vec![Chapter {
                 config: config.clone(),
+                first_config: config.clone(),
                 engine: engine.clone(),
                 first_event: 0,
                 first_trial: 0,
@@ -222,6 +225,7 @@ impl Ledger {
                 self.config.clone_from(config);
                 self.chapters.push(Chapter {
                     config: config.clone(),
+                    first_config: config.clone(),
                     engine: Some(engine.clone()),
                     first_event: self.events.len(),
                     first_trial: self.trials.last_key_value().map_or(0, |(id, _)| id + 1),

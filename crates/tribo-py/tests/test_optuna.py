@@ -278,7 +278,13 @@ def test_several_objectives_are_refused_with_advice() -> None:
     assert issubclass(tribo.ArgumentError, ValueError)
 
 
-def test_a_strategy_that_cannot_take_trials_in_is_refused() -> None:
-    study = optuna.create_study(sampler=TriboSampler(strategy="random"))
-    with pytest.raises(tribo.ArgumentError):
-        study.optimize(branin, n_trials=3)
+@pytest.mark.parametrize(("strategy", "size"), [("random", 2), ("auto", 60)])
+def test_every_strategy_takes_trials_in(strategy: str, size: int) -> None:
+    def few_matter(trial: optuna.Trial) -> float:
+        x = [trial.suggest_float(f"x{i}", 0, 1) for i in range(size)]
+        return (x[0] - 0.3) ** 2 + (x[1] - 0.6) ** 2
+
+    study = optuna.create_study(sampler=TriboSampler(strategy=strategy, seed=2))
+    study.optimize(few_matter, n_trials=40)
+    assert len(study.trials) == 40
+    assert study.best_value < 0.1

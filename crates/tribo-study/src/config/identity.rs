@@ -91,8 +91,9 @@ impl Identity {
             }
         }));
         let words = |n: Option<usize>| n.map_or("none".to_owned(), |n| n.to_string());
-        let (looks, looked) = (new.evaluations.is_some(), self.evaluations.is_some());
-        if self.evaluations != new.evaluations && looks && looked {
+        // Another strategy, or another number of inputs, may be why nobody looks at it any more.
+        let both = self.evaluations.is_some() && new.evaluations.is_some();
+        if self.evaluations != new.evaluations && (both || all.is_empty()) {
             let (old, new) = (words(self.evaluations), words(new.evaluations));
             all.push(format!("budget.evaluations {old} -> {new}, which `auto` looks at"));
         }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use tribo::space::{Point, Space};
 use tribo::strategy::{Decoder, Study};
-use tribo::trial::{Trial, TrialId};
+use tribo::trial::TrialId;
 
 /// Trials of the chapters before the present one.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ impl Earlier {
                     decoder.adopt(TrialId(id), &point)?;
                     point
                 }
-                Source::Asked { trial, .. } => match (decoded(&mut decoder, trial), &study) {
+                Source::Asked { trial, .. } => match (decoder.point(trial).ok(), &study) {
                     (Some(point), None) => point,
                     (_, Some(study)) => study.point(TrialId(id))?,
                     (None, None) => {
@@ -121,10 +121,6 @@ impl Earlier {
     pub fn spaces(&self) -> impl Iterator<Item = &Space> {
         self.configs.iter().map(|config| &config.space)
     }
-}
-
-fn decoded(decoder: &mut Decoder, trial: &Trial) -> Option<Point> {
-    decoder.point(trial).ok()
 }
 
 /// The points of all trials: those of earlier chapters, and those that the optimiser of the present one knows.

@@ -25,6 +25,8 @@ fn only_auto_with_many_inputs_looks_at_the_number_of_evaluations() {
     let said = difference(&wide, &more(&wide)).unwrap();
     assert!(said.starts_with("budget.evaluations 10 -> 20"), "{said}");
     assert_eq!(difference(SMALLEST, &more(SMALLEST)), None);
+    let without = wide.replace("evaluations = 10\n", "wall_time = \"1h\"\n");
+    assert!(difference(&wide, &without).unwrap().starts_with("budget.evaluations 10 -> none"));
     let bo = with("[strategy]\nname = \"bo\"\n");
     assert_eq!(difference(&bo, &more(&bo)), None);
 }

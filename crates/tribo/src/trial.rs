@@ -215,8 +215,8 @@ impl History {
         self.reserved = self.reserved.max(next.0);
     }
 
-    /// Adds a pending trial.
-    pub fn ask(&mut self, trial: Trial) -> Result<()> {
+    /// Adds a pending trial, and shows it.
+    pub fn ask(&mut self, trial: Trial) -> Result<&Trial> {
         if let Some(column) = trial.z.iter().position(|z| !z.is_finite()) {
             return Err(Error::NotFinite { what: "z of the trial", row: 0, column, value: trial.z[column] });
         }
@@ -227,7 +227,7 @@ impl History {
         self.positions.insert(trial.id, position);
         self.pending.insert(position);
         self.trials.push((trial, None));
-        Ok(())
+        Ok(&self.trials[position].0)
     }
 
     /// Finishes a pending trial. Telling the same outcome again is accepted and changes nothing; a different

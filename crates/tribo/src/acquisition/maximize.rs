@@ -39,7 +39,7 @@ const GRADIENT_TOLERANCE: f64 = 1e-6;
 const DECREASE_TOLERANCE: f64 = 1e-9;
 
 /// How long [`maximise`] searches.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search {
     /// Raw candidates, at least 1.
     pub candidates: usize,

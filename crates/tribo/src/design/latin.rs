@@ -13,7 +13,7 @@ use faer::Mat;
 
 use super::{check, place};
 use crate::error::Result;
-use crate::rng::Stream;
+use crate::rng::{Stream, bits_at, uniform_at};
 
 /// `n` points in the box [low, high], one in each of `n` equal slices of every coordinate: shape [n, d].
 ///
@@ -30,6 +30,18 @@ pub fn latin_hypercube(n: usize, low: &[f64], high: &[f64], stream: &mut Stream)
         }
     }
     Ok(points)
+}
+
+/// Coordinate number `coordinate` of row `row` of a Latin hypercube of `count` rows in the unit cube, without the others:
+/// each column is a random order of its own, made from `key`.
+pub(crate) fn latin_cell(key: u64, coordinate: usize, count: usize, row: usize) -> f64 {
+    let column = bits_at(key, coordinate as u64);
+    let mut cells: Vec<usize> = (0..count).collect();
+    for i in (1..count).rev() {
+        let j = ((u128::from(bits_at(column, i as u64)) * (i + 1) as u128) >> 64) as usize;
+        cells.swap(i, j);
+    }
+    (cells[row] as f64 + uniform_at(column, (count + row) as u64)) / count as f64
 }
 
 #[cfg(test)]

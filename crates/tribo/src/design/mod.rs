@@ -12,6 +12,7 @@ mod latin;
 mod random;
 mod sobol;
 
+pub(crate) use latin::latin_cell;
 pub use latin::latin_hypercube;
 pub use random::uniform;
 pub use sobol::{Sobol, TABLED, sobol};

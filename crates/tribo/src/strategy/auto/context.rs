@@ -77,16 +77,16 @@ pub(super) struct Measured {
 #[derive(Default)]
 pub(super) struct Measurements {
     rows: Vec<Measured>,
-    /// Position of the lowest.
-    best: Option<usize>,
+    /// The one with the lowest value, the first of equals.
+    pub(super) incumbent: Option<Measured>,
     /// Results before this one are of another sum of all inputs and stay out of the model.
     pub(super) model_from: usize,
 }
 
 impl Measurements {
     fn push(&mut self, row: Measured) {
-        if self.best.is_none_or(|best| row.value < self.rows[best].value) {
-            self.best = Some(self.rows.len());
+        if self.incumbent.is_none_or(|best| row.value < best.value) {
+            self.incumbent = Some(row);
         }
         self.rows.push(row);
     }
@@ -97,11 +97,6 @@ impl Measurements {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Measured> {
         self.rows.iter()
-    }
-
-    /// The result with the lowest value.
-    pub(super) fn incumbent(&self) -> Option<Measured> {
-        self.best.map(|at| self.rows[at])
     }
 
     /// The value of a trial, if it was measured.
@@ -234,12 +229,12 @@ impl Context {
 
     /// The trial with the lowest value, or else the centre.
     pub(super) fn incumbent_or_centre(&self) -> TrialId {
-        self.results.incumbent().map_or(self.centre, |best| best.id)
+        self.results.incumbent.map_or(self.centre, |best| best.id)
     }
 
     /// All inputs by number.
     pub(super) fn all_inputs(&self) -> Vec<usize> {
-        (0..self.recipes.n_inputs()).collect()
+        (0..self.recipes.n_inputs).collect()
     }
 
     /// Inputs named so far, in increasing order.
@@ -252,7 +247,7 @@ impl Context {
     /// Inputs that are not named.
     pub(super) fn others(&self) -> Vec<usize> {
         let named = self.named_inputs();
-        (0..self.recipes.n_inputs()).filter(|j| named.binary_search(j).is_err()).collect()
+        (0..self.recipes.n_inputs).filter(|j| named.binary_search(j).is_err()).collect()
     }
 
     /// Names inputs because somebody said so.
@@ -291,7 +286,7 @@ mod tests {
         measure(&mut context, Recipe::Centre, 2.0);
         let low = measure(&mut context, Recipe::Low, 1.0);
         measure(&mut context, Recipe::High, 1.0);
-        assert_eq!(context.results.incumbent().map(|best| (best.id, best.value)), Some((low, 1.0)));
+        assert_eq!(context.results.incumbent.map(|best| (best.id, best.value)), Some((low, 1.0)));
         assert_eq!((context.results.value(low), context.results.value(TrialId(9))), (Some(1.0), None));
     }
 

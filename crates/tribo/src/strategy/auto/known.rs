@@ -30,7 +30,7 @@ pub(super) fn take_hint(context: &mut Context, hint: Hint) {
         return;
     }
     if let Hint::Named(inputs) = &hint {
-        let n = context.recipes.n_inputs();
+        let n = context.recipes.n_inputs;
         let inputs: Vec<usize> = inputs.iter().copied().filter(|&input| input < n).collect();
         context.name_unproven(&inputs);
     }

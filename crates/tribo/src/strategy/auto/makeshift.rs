@@ -18,7 +18,7 @@ impl Auto {
     /// A point near the incumbent instead of the proposal that could not be made, and why; anywhere if there is none.
     pub(super) fn makeshift(&self, id: TrialId, why: String) -> Plan {
         let mut stream = Stream::new(self.context.seed, "makeshift", id.0);
-        let incumbent = self.context.results.incumbent();
+        let incumbent = self.context.results.incumbent;
         let near = incumbent.and_then(|best| self.search.coordinates(&self.context, best.id, true));
         let (recipe, z) = match (near, self.search.recipe(&self.context)) {
             (Some(u), Ok(recipe)) => (
@@ -41,8 +41,8 @@ impl Auto {
     }
 
     fn others_moved(&self) -> Option<Recipe> {
-        let base = self.context.results.incumbent()?.id;
-        let kept = self.search.inputs().filter(|kept| kept.len() < self.context.recipes.n_inputs())?;
+        let base = self.context.results.incumbent?.id;
+        let kept = self.search.inputs().filter(|kept| kept.len() < self.context.recipes.n_inputs)?;
         Some(Recipe::Others { base, kept: kept.to_vec() })
     }
 

@@ -136,7 +136,7 @@ impl Auto {
             }
         };
         self.context.counts.own += 1;
-        self.note_point(trial, task, origin == Origin::Model);
+        self.note_point(trial, task);
         let ended = trial.decision.as_ref().is_some_and(|decision| decision.ended.is_some());
         if ended && self.verification.is_due(&self.context) {
             self.check_rest();
@@ -144,7 +144,8 @@ impl Auto {
     }
 
     /// Takes note of where a pending trial is.
-    fn note_point(&mut self, trial: &Trial, task: Task, is_of_search: bool) {
+    fn note_point(&mut self, trial: &Trial, task: Task) {
+        let is_of_search = matches!(task, Task::Search);
         let in_model = self.context.note(trial, task);
         if !is_of_search {
             self.search.expect(&self.context, trial.id, in_model);
@@ -289,7 +290,7 @@ impl Auto {
         let context = &mut self.context;
         let inputs = context.named_inputs();
         let d = context.recipes.width(&inputs);
-        let Some(base) = context.results.incumbent().map(|best| best.id) else { return Ok(()) };
+        let Some(base) = context.results.incumbent.map(|best| best.id) else { return Ok(()) };
         let (each, beyond) = tuning::SPREAD_POINTS;
         let count = (beyond + each * d).max(tuning::FEWEST_SPREAD_POINTS);
         let mut stream = Stream::new(context.seed, "stratified points", self.search.n_made());
@@ -330,7 +331,7 @@ impl Engine for Auto {
     }
 
     fn asked(&mut self, trial: &Trial, origin: Origin) {
-        if origin == Origin::Model {
+        if let Origin::Model = origin {
             self.search.asked(trial);
         }
         self.note(trial, origin);
@@ -346,7 +347,7 @@ impl Engine for Auto {
     }
 
     fn adopted(&mut self, trial: &Trial) {
-        self.note_point(trial, Task::Known, false);
+        self.note_point(trial, Task::Known);
         if let Phase::Start(start) = &mut self.phase {
             start.plan_anew(&mut self.context, TrialId(trial.id.0 + 1));
         }
@@ -432,7 +433,7 @@ mod tests {
             assert_eq!(auto.answered(late.id, task, Some(0.5)), Step::Stay);
         }
         auto.told(&late, Some(0.5));
-        assert_eq!(auto.context.results.incumbent().unwrap().id, late.id);
+        assert_eq!(auto.context.results.incumbent.unwrap().id, late.id);
         assert!(auto.phase.is_optimise() && auto.context.queue.is_empty());
     }
 

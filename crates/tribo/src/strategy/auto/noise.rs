@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn a_point_that_stands_out_is_screened_from() {
         let mut context = noisy(-9.0);
-        let low = context.results.incumbent().unwrap().id;
+        let low = context.results.incumbent.unwrap().id;
         let mut phase = MeasureNoise::begin(&mut context);
         let step = run(&mut context, &mut phase, |n| [0.05, -0.05, -8.9, -9.0][n]);
         let Step::Screen(base, Moves::Far) = step else { panic!("{step:?}") };

@@ -6,6 +6,7 @@
 
 use super::screening::part_at;
 use super::tuning;
+use crate::design::latin_cell;
 use crate::error::{Error, Result};
 use crate::rng::{Stream, bits_at, uniform_at};
 use crate::space::{Input, Space};
@@ -18,6 +19,7 @@ const ABSENT: u32 = u32::MAX;
 /// What makes points: the space, the seed, and the rounds of screening so far.
 pub(in crate::strategy) struct Recipes {
     space: Space,
+    pub(super) n_inputs: usize,
     /// The inputs; None where input j is coordinate j and takes every value.
     inputs: Option<Vec<Input>>,
     seed: u64,
@@ -83,21 +85,19 @@ fn alternating(place: usize) -> f64 {
 
 impl Recipes {
     pub(in crate::strategy) fn new(space: &Space, seed: u64) -> Recipes {
-        let plain = space.n_inputs() == space.dim()
+        let n_inputs = space.n_inputs();
+        let plain = n_inputs == space.dim()
             && space.parameters().iter().all(|p| matches!(p.kind(), crate::space::Kind::Float { .. }));
         let inputs = (!plain).then(|| space.inputs().collect());
         Recipes {
             space: space.clone(),
+            n_inputs,
             inputs,
             seed,
             rounds: BTreeMap::new(),
             bins: vec![],
             made: BTreeMap::new(),
         }
-    }
-
-    pub(super) fn n_inputs(&self) -> usize {
-        self.space.n_inputs()
     }
 
     /// Number of coordinates of the cube.
@@ -135,7 +135,7 @@ impl Recipes {
     pub(super) fn movable(&self, start: &RoundStart) -> Vec<u32> {
         let is_named = |input: usize| start.named.binary_search(&input).is_ok();
         let moves = |input: usize| start.moves == Moves::Far || !self.is_discrete(input);
-        (0..self.n_inputs()).filter(|&j| !is_named(j) && moves(j)).map(|j| j as u32).collect()
+        (0..self.n_inputs).filter(|&j| !is_named(j) && moves(j)).map(|j| j as u32).collect()
     }
 
     /// Begins the next round and returns its number.
@@ -148,7 +148,7 @@ impl Recipes {
     fn set_round(&mut self, number: usize, start: RoundStart) {
         let mut order = self.movable(&start);
         Stream::new(self.seed, "round of screening", number as u64).shuffle(&mut order);
-        self.rounds.insert(number, RoundMap::new(start, order, self.n_inputs()));
+        self.rounds.insert(number, RoundMap::new(start, order, self.n_inputs));
     }
 
     pub(super) fn round(&self, number: usize) -> &RoundMap {
@@ -181,7 +181,7 @@ impl Recipes {
         let is_made = |id: &TrialId| self.made.contains_key(&id.0);
         let rising = |inputs: &[usize]| inputs.windows(2).all(|pair| pair[0] < pair[1]);
         let are_inputs =
-            |inputs: &[usize]| rising(inputs) && inputs.last().is_none_or(|&j| j < self.n_inputs());
+            |inputs: &[usize]| rising(inputs) && inputs.last().is_none_or(|&j| j < self.n_inputs);
         match recipe {
             Recipe::Centre | Recipe::Low | Recipe::High | Recipe::Uniform => true,
             Recipe::Latin { count, row, .. } => row < count && *count <= tuning::LATIN_ROWS,
@@ -206,7 +206,7 @@ impl Recipes {
     /// Draws `count` equal bins at random and returns the number of the draw.
     pub(super) fn make_bins(&mut self, count: usize) -> usize {
         let number = self.bins.len();
-        let mut bins: Vec<u32> = (0..self.n_inputs()).map(|input| (input % count) as u32).collect();
+        let mut bins: Vec<u32> = (0..self.n_inputs).map(|input| (input % count) as u32).collect();
         Stream::new(self.seed, "bins", number as u64).shuffle(&mut bins);
         self.bins.push(bins);
         number
@@ -241,7 +241,7 @@ impl Recipes {
 
     /// All coordinates of a trial, noted or not.
     pub(super) fn point(&self, trial: &Trial) -> Vec<f64> {
-        let all: Vec<usize> = (0..self.n_inputs()).collect();
+        let all: Vec<usize> = (0..self.n_inputs).collect();
         match &trial.recipe {
             Some(recipe) => self.made_of(trial.id, recipe, &trial.z, &all),
             None => vec![0.0; self.dim()],
@@ -257,7 +257,7 @@ impl Recipes {
             Recipe::High => vec![1.0; width],
             Recipe::Latin { batch, count, row } => {
                 let key = Stream::new(self.seed, "latin rows", *batch as u64).bits();
-                self.each(inputs, |coordinate| latin(key, coordinate, *count, *row))
+                self.each(inputs, |coordinate| latin_cell(key, coordinate, *count, *row))
             }
             Recipe::Uniform => self.uniform(id, inputs),
             Recipe::Jitter { base, balanced } => {
@@ -436,17 +436,6 @@ impl Recipes {
         }
         out
     }
-}
-
-/// Row `row` of a Latin hypercube of `count` rows in one coordinate: each column is a random order of its own.
-fn latin(key: u64, coordinate: usize, count: usize, row: usize) -> f64 {
-    let column = bits_at(key, coordinate as u64);
-    let mut cells: Vec<usize> = (0..count).collect();
-    for i in (1..count).rev() {
-        let j = ((u128::from(bits_at(column, i as u64)) * (i + 1) as u128) >> 64) as usize;
-        cells.swap(i, j);
-    }
-    (cells[row] as f64 + uniform_at(column, (count + row) as u64)) / count as f64
 }
 
 #[cfg(test)]

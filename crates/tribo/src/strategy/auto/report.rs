@@ -42,7 +42,7 @@ impl Auto {
         Insight {
             doing: self.doing(),
             verdict,
-            n_inputs: recipes.n_inputs(),
+            n_inputs: recipes.n_inputs,
             active,
             n_idle: self.verification.n_idle,
             noise_sd: (noise.step > 0.0).then_some(noise.sigma),
@@ -51,7 +51,7 @@ impl Auto {
     }
 
     fn doing(&self) -> String {
-        let (n, n_named) = (self.context.recipes.n_inputs(), self.context.named.len());
+        let (n, n_named) = (self.context.recipes.n_inputs, self.context.named.len());
         match (&self.phase, &self.search.space) {
             (Phase::Start(_), _) => {
                 format!("looking at {n} inputs: first points, and how noisy the values are")

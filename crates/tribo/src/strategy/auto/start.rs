@@ -59,7 +59,7 @@ impl Start {
         }
         context.queue.clear();
         let has_enough = context.counts.known >= tuning::ENOUGH_KNOWN;
-        match context.results.incumbent() {
+        match context.results.incumbent {
             Some(best) if has_enough => {
                 context.centre = best.id;
                 (self.pair, self.centre) = (vec![Some(best.value)], Some(best.value));
@@ -90,7 +90,7 @@ impl Start {
         let is_discrete = |input: usize| context.recipes.is_discrete(input);
         let from_centre = matches!(context.recipes.recipe(context.centre), Some(Recipe::Centre));
         let is_open = context.prior == PriorKnowledge::None;
-        if begins && from_centre && is_open && !(0..context.recipes.n_inputs()).any(is_discrete) {
+        if begins && from_centre && is_open && !(0..context.recipes.n_inputs).any(is_discrete) {
             self.probes = Some(Probes::new(context.budget));
         }
     }
@@ -108,7 +108,7 @@ impl Start {
 
     pub(super) fn probe_told(&mut self, context: &Context, id: TrialId, value: Option<f64>) {
         if let Some(probes) = &mut self.probes {
-            probes.told(context.recipes.scatter_key(id), context.recipes.n_inputs(), value);
+            probes.told(context.recipes.scatter_key(id), context.recipes.n_inputs, value);
         }
     }
 
@@ -157,7 +157,7 @@ impl Start {
         }
         (context.noise.sigma, context.noise.step) = (sigma, step);
         context.counts.tests = probes.n_back();
-        Some(match probes.read(context.recipes.n_inputs(), centre, sigma) {
+        Some(match probes.read(context.recipes.n_inputs, centre, sigma) {
             Slopes::Open => Step::Stay,
             Slopes::None => screening::screen_all(context),
             Slopes::Of(found) => {
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(context.queue.len(), 4 + tuning::START_ROWS);
         let (step, n) = run(&mut context, &mut start, |x| x[0] + x[1] * x[1]);
         assert_eq!(n, 14, "all of it is asked before anything follows");
-        let best = context.results.incumbent().unwrap();
+        let best = context.results.incumbent.unwrap();
         let Step::Screen(base, moves) = step else { panic!("{step:?}") };
         assert_eq!((base.id, base.value, base.n_values, moves), (best.id, best.value, 1, Moves::Inside));
         let noise = &context.noise;
@@ -270,7 +270,7 @@ mod tests {
             let expected = if n + 1 < tuning::ENOUGH_KNOWN { 14 } else { 1 };
             assert_eq!(context.queue.len(), expected);
         }
-        assert_eq!(context.centre, context.results.incumbent().unwrap().id);
+        assert_eq!(context.centre, context.results.incumbent.unwrap().id);
         let (step, n) = run(&mut context, &mut start, |_| -1.0);
         assert!(n == 1 && matches!(step, Step::Screen(..)), "{step:?}");
     }

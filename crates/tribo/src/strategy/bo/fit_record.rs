@@ -4,24 +4,14 @@
 //! bits. So the record holds hyper-parameters themselves, not their logarithms, and for greedy inducing points those
 //! they were chosen at, which are not the ones found in the end.
 
-use super::warp::Warp;
+use super::model::Noise;
+use super::warp::{Log, Warp};
 use crate::error::{Error, RestoreFault, Result};
 use crate::strategy::settings::Settings;
 use crate::surrogate::hyper::Hyperparameters;
 use crate::surrogate::kernel::{Kernel, check_positive};
 use crate::surrogate::metric::Metric;
 use crate::trial::{Fit, TrialId};
-
-/// Whether results repeat themselves exactly.
-///
-/// A model that takes the ripples of a deterministic simulator for noise stops half-way: Ackley-10 after 200 evaluations
-/// comes to 1.7 with a free noise and to 0.06 without. So noise is believed in only if it explains a good part of every
-/// result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::strategy) enum Noise {
-    None,
-    Some,
-}
 
 /// What a fit found.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,24 +32,15 @@ pub(super) struct Fitted {
 }
 
 impl Fitted {
-    /// Whether so many results ask for another fit.
-    pub(super) fn is_outgrown(&self, n_results: usize, settings: &Settings) -> bool {
-        let due = match self.n_results {
-            n if n < settings.refit_always_until => n + 1,
-            n => (n as f64 * settings.refit_growth).floor() as usize + 1,
-        };
-        n_results >= due
-    }
-
     /// The record.
     pub(super) fn to_record(&self) -> Fit {
-        let (shift, scale, log) = self.warp.numbers();
+        let Warp { log, shift, scale } = self.warp;
         Fit {
             hyper: to_list(&self.hyper),
             noisy: self.noise == Noise::Some,
             shift,
             scale,
-            log,
+            log: log.map(|Log { base, unit }| [base, unit]),
             middle: self.median,
             spacing: self.spacing,
             chosen_at: self.chosen_at.as_ref().map(to_list),
@@ -122,7 +103,11 @@ impl Fitted {
         Ok(Fitted {
             hyper: hyper(&fit.hyper)?,
             noise: if fit.noisy { Noise::Some } else { Noise::None },
-            warp: Warp::from_numbers(fit.shift, fit.scale, fit.log),
+            warp: Warp {
+                log: fit.log.map(|[base, unit]| Log { base, unit }),
+                shift: fit.shift,
+                scale: fit.scale,
+            },
             median: fit.middle,
             spacing: fit.spacing,
             chosen_at: fit.chosen_at.as_deref().map(hyper).transpose()?,

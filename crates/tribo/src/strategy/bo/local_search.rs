@@ -28,11 +28,12 @@ const PATIENCE: usize = 1;
 
 /// The current search, and where the ones before ended.
 pub(super) struct LocalSearches {
-    region: TrustRegion,
+    /// The trust region of the current search.
+    pub(super) region: TrustRegion,
     /// Number of the current search; the first one takes in the initial design.
-    number: usize,
+    pub(super) number: usize,
     /// The best few results of the current search; the first search owns all results.
-    own: BestFew,
+    pub(super) own: BestFew,
     /// Best points of the searches that are over.
     optima: Vec<Vec<f64>>,
     /// Where later searches began.
@@ -90,21 +91,6 @@ impl LocalSearches {
         self.region = TrustRegion::near();
     }
 
-    /// Number of the current search.
-    pub(super) fn number(&self) -> usize {
-        self.number
-    }
-
-    /// The best few results of the current search.
-    pub(super) fn own(&self) -> &BestFew {
-        &self.own
-    }
-
-    /// The trust region of the current search.
-    pub(super) fn region(&self) -> &TrustRegion {
-        &self.region
-    }
-
     /// Judges the current search by a value of its own, before that is among the results. `median` is the median of
     /// all values.
     pub(super) fn judge(&mut self, value: f64, median: f64, results: &Results, d: usize, pending: usize) {
@@ -144,11 +130,19 @@ impl LocalSearches {
 
     /// How close two points of the model may be: 2e-3 of the cube, less when the search has become local.
     pub(super) fn spacing(&self) -> f64 {
-        2e-3 * (self.region.side() / 0.1).min(1.0)
+        2e-3 * (self.region.side / 0.1).min(1.0)
+    }
+
+    /// How the current search, whose best point is `centre`, ended, if it is over.
+    pub(super) fn ended(&self, centre: &[f64], model: &Model) -> Option<Ended> {
+        if self.is_back(centre, model) {
+            return Some(Ended::AtKnownOptimum);
+        }
+        (self.region.has_collapsed() || self.has_stalled()).then_some(Ended::AtOptimum)
     }
 
     /// Whether a later search has come to where an earlier one ended.
-    pub(super) fn is_back(&self, centre: &[f64], model: &Model) -> bool {
+    fn is_back(&self, centre: &[f64], model: &Model) -> bool {
         self.number > 0
             && !self.is_resumed
             && self.optima.iter().any(|other| model.distance(centre, other) < 0.7)
@@ -223,11 +217,11 @@ mod tests {
         let (mut searches, mut results) = stalled();
         searches.begin_next(Ended::AtOptimum, &results, &[0.9; D]);
         assert!(!searches.has_stalled());
-        assert_eq!((searches.number(), searches.own().first()), (1, None));
+        assert_eq!((searches.number, searches.own.first()), (1, None));
         (0..D).for_each(|_| tell(&mut searches, &mut results, 5.0));
         assert!(searches.has_stalled());
         searches.resume(&results.values);
-        assert_eq!(searches.own().first().map(|row| results.values[row]), Some(0.97));
+        assert_eq!(searches.own.first().map(|row| results.values[row]), Some(0.97));
         (0..2 * D).for_each(|_| tell(&mut searches, &mut results, 5.0));
         assert!(!searches.has_stalled(), "a search that was resumed goes on");
     }

@@ -17,9 +17,8 @@ mod results;
 mod trust_region;
 mod warp;
 
-pub(super) use fit_record::Noise;
+pub(super) use model::Noise;
 pub(super) use optimiser::{Optimiser, Proposal};
-pub(super) use propose::NextTrial;
 pub use quota::Quota;
 
 use super::engine::{Engine, Located, Next, Origin, Plan, Version, is_given};
@@ -31,7 +30,7 @@ use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
 use crate::space::Space;
 use crate::surrogate::watch::Watch;
-use crate::trial::{History, Purpose, Trial};
+use crate::trial::{History, Trial};
 
 /// One optimiser for each embedding.
 pub(super) struct Bo {
@@ -82,22 +81,19 @@ impl Engine for Bo {
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {
-        let n_asked = next.history.len();
-        let embedding = self.choose(n_asked);
+        let embedding = self.choose(next.history.len());
         let optimiser = &mut self.optimisers[embedding];
-        let (purpose, proposal) = if optimiser.is_designing() {
-            let u = optimiser.design_point(next.id.0)?;
-            (Purpose::Initial, Proposal { u, decision: None })
+        let Proposal { u, purpose, decision } = if optimiser.is_designing() {
+            optimiser.design(next.id.0)?
         } else {
             let purpose = self.quota.next(next.history);
-            let wanted = NextTrial { id: next.id.0, n_asked, purpose };
-            match fallback::attempt(|| optimiser.propose(wanted, watch))? {
-                Ok(proposal) => (purpose, proposal),
-                Err(why) => (Purpose::Initial, optimiser.makeshift(next.id.0, why)?),
+            match fallback::attempt(|| optimiser.propose(next, purpose, watch))? {
+                Ok(proposal) => proposal,
+                Err(why) => optimiser.makeshift(next.id.0, why)?,
             }
         };
-        let mut plan = Plan::new(next.id, optimiser.to_z(&proposal.u), purpose, None);
-        (plan.trial.embedding, plan.trial.decision) = (embedding, proposal.decision);
+        let mut plan = Plan::new(next.id, optimiser.to_z(&u), purpose, None);
+        (plan.trial.embedding, plan.trial.decision) = (embedding, decision);
         Ok(plan)
     }
 

@@ -4,18 +4,20 @@
 //! trial. And what is made from that when it is needed, and can be thrown away: the models and the posterior. A fit that
 //! no trial was asked with yet is a draft; it becomes the model when one is, and is gone when anything else happens.
 
-use super::fit_record::{Fitted, Noise};
-use super::model::{Basis, Known, Model};
+use super::fit_record::Fitted;
+use super::model::{Basis, Known, Model, Noise};
 use super::pending::{Ahead, Pending};
 use crate::error::{Error, Result};
-use crate::trial::Fit;
+use crate::strategy::settings::Settings;
+use crate::surrogate::Posterior;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What is known of the function, made on demand.
 #[derive(Default)]
 pub(super) struct ModelCache {
     /// The last fit that a trial was asked with.
-    fitted: Option<Fitted>,
+    fitted: Option<Arc<Fitted>>,
     /// Results there were when the model was last used for a trial: they need not be asked whether they fit into it.
     n_accepted: usize,
     /// Points that were pending when the model was first used for a trial since anything was told; None if it was not.
@@ -28,6 +30,19 @@ pub(super) struct ModelCache {
     ahead: Option<Ahead>,
     /// What fits are told; whether it is crowded they are told each time.
     known: Known,
+}
+
+/// What proposals are made on.
+#[derive(Clone, Copy)]
+pub(super) struct Prepared<'a> {
+    /// The model of all results.
+    pub(super) model: &'a Model,
+    /// Its posterior with what is on its way taken in.
+    pub(super) posterior: &'a dyn Posterior,
+    /// The lowest mean at a pending point of the current search, infinite if there is none.
+    pub(super) promised: f64,
+    /// What the fit found, if no trial was asked with it yet.
+    pub(super) draft: Option<&'a Fitted>,
 }
 
 impl ModelCache {
@@ -46,37 +61,29 @@ impl ModelCache {
         self.fitted.as_ref().map_or(f64::INFINITY, |fitted| fitted.median)
     }
 
-    /// The record of a fit that no trial was asked with yet.
-    pub(super) fn draft(&self) -> Option<Fit> {
-        self.draft.as_ref().map(|model| model.fitted().to_record())
-    }
-
-    /// The draft is the model from now on.
-    pub(super) fn accept_draft(&mut self) {
-        if let Some(model) = self.draft.take() {
-            self.fitted = Some(model.fitted().clone());
-            self.model = Some(model);
-        }
-    }
-
     /// Takes a fit made by an earlier process, if there is one. Nothing made before is kept but a model that still holds.
     pub(super) fn restore(&mut self, fitted: Option<Fitted>) {
         (self.draft, self.ahead) = (None, None);
         if fitted.is_some() {
-            (self.fitted, self.model) = (fitted, None);
+            (self.fitted, self.model) = (fitted.map(Arc::new), None);
         }
     }
 
-    /// The model was used for a trial with so many results known and points pending.
-    pub(super) fn used(&mut self, n_results: usize, n_pending: usize) {
+    /// The model was used for a trial with so many results known and points pending. If the trial tells of a fit, the draft
+    /// is the model from now on.
+    pub(super) fn used(&mut self, with_fit: bool, n_results: usize, n_pending: usize) {
+        if with_fit && let Some(model) = self.draft.take() {
+            self.fitted = Some(Arc::clone(&model.fitted));
+            self.model = Some(model);
+        }
         self.n_accepted = n_results;
         self.n_at_once.get_or_insert(n_pending);
     }
 
-    /// A local search began.
+    /// A local search began, to which no pending point belongs.
     pub(super) fn begin_search(&mut self) {
         if let Some(ahead) = &mut self.ahead {
-            ahead.begin_search();
+            ahead.promised = f64::INFINITY;
         }
     }
 
@@ -85,27 +92,32 @@ impl ModelCache {
         (self.n_at_once, self.draft, self.ahead) = (None, None, None);
     }
 
-    /// The model and the posterior ahead of it, up to date. An error leaves what was there.
+    /// The model and the posterior ahead of it, up to date, for proposals of local search number `search`. An error leaves
+    /// what was there.
     pub(super) fn prepare(
         &mut self,
         basis: Basis<'_>,
         pending: &BTreeMap<u64, Pending>,
-    ) -> Result<(&Model, &Ahead)> {
+        search: usize,
+    ) -> Result<Prepared<'_>> {
         let pending: Vec<&Pending> = pending.values().collect();
         self.refresh(basis)?;
         let Some(model) = self.draft.as_ref().or(self.model.as_ref()) else {
             return Err(Error::Empty { what: "model of the embedding" });
         };
-        let number = basis.searches.number();
         let ahead = match &mut self.ahead {
-            Some(ahead) => ahead,
+            Some(ahead) => {
+                ahead.catch_up(model, &pending, search)?;
+                ahead
+            }
             empty => {
-                let at_once = &pending[..self.n_at_once.unwrap_or(pending.len())];
-                empty.insert(Ahead::new(model, at_once, &basis.results.barren, number)?)
+                let n_at_once = self.n_at_once.unwrap_or(pending.len());
+                empty.insert(Ahead::new(model, &pending, n_at_once, &basis.results.barren, search)?)
             }
         };
-        ahead.catch_up(model, &pending, number)?;
-        Ok((model, ahead))
+        let posterior = ahead.posterior.as_deref().unwrap_or(&*model.posterior);
+        let draft = self.draft.as_ref().map(|model| &*model.fitted);
+        Ok(Prepared { model, posterior, promised: ahead.promised, draft })
     }
 
     /// The model of all results. Events alone decide proposals, so a look at it in between changes none of them.
@@ -121,25 +133,34 @@ impl ModelCache {
             return Ok(());
         }
         let known = Known { crowded: basis.crowded, ..self.known };
-        self.draft = Some(Model::fit(basis, self.fitted.as_ref(), known)?);
+        self.draft = Some(Model::fit(basis, self.fitted.as_deref(), known)?);
         Ok(())
     }
 
     /// Takes new results into the model; false if it has to be fitted.
     fn update(&mut self, basis: Basis<'_>) -> Result<bool> {
         let Some(fitted) = &self.fitted else { return Ok(false) };
-        let results = basis.results;
-        if results.len() > self.n_accepted && fitted.is_outgrown(results.len(), basis.settings) {
+        let n_results = basis.results.values.len();
+        if n_results > self.n_accepted && n_results >= next_fit(fitted.n_results, basis.settings) {
             return Ok(false);
         }
         let mut model = match self.model.take() {
             Some(model) => model,
             None => Model::again(basis, fitted)?,
         };
-        if !model.take_in(results, self.n_accepted, basis.spacing()) {
+        if !model.take_in(basis, self.n_accepted) {
             return Ok(false);
         }
         self.model = Some(model);
         Ok(true)
+    }
+}
+
+/// How many results ask for another fit after one of `n`.
+fn next_fit(n: usize, settings: &Settings) -> usize {
+    if n < settings.refit_always_until {
+        n + 1
+    } else {
+        (n as f64 * settings.refit_growth).floor() as usize + 1
     }
 }

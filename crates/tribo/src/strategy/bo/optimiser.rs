@@ -1,20 +1,21 @@
 //! One embedding: its design, its results, its local searches and its model, and the proposals made from them.
 //!
-//! What an arm knows is changed by events alone: a trial asked, an outcome told. Proposing changes nothing but what can
+//! What an optimiser knows is changed by events alone: a trial asked, an outcome told. Proposing changes nothing but what can
 //! be made again (`model_cache`), so a proposal that fails or is not used leaves no trace, and the same events give the same
 //! proposals whether they come from a running study or from its records.
 
-use super::fit_record::{Fitted, Noise};
+use super::fit_record::Fitted;
 use super::local_search::LocalSearches;
-use super::model::{Basis, Model};
+use super::model::{Basis, Model, Noise};
 use super::model_cache::ModelCache;
 use super::pending::Pending;
-use super::propose::{MANY_PENDING, NextTrial, Proposer};
+use super::propose::{MANY_PENDING, Proposer};
 use super::results::Results;
 use crate::design::Sobol;
 use crate::embed::Embedding;
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
+use crate::strategy::engine::Next;
 use crate::strategy::settings::{Design, Settings};
 use crate::surrogate::watch::Watch;
 use crate::trial::{Decision, Purpose, Trial};
@@ -48,6 +49,7 @@ pub(in crate::strategy) struct Optimiser {
 /// A point of the unit cube, and what was decided on the way to it.
 pub(in crate::strategy) struct Proposal {
     pub(in crate::strategy) u: Vec<f64>,
+    pub(in crate::strategy) purpose: Purpose,
     pub(in crate::strategy) decision: Option<Box<Decision>>,
 }
 
@@ -132,7 +134,7 @@ impl Optimiser {
     /// results are there to fit a model to, and while few are known and more than those are pending.
     pub(in crate::strategy) fn is_designing(&self) -> bool {
         let n = self.settings.n_initial(self.low.len());
-        let known = self.results.len();
+        let known = self.results.values.len();
         // A model of a handful of points is no guide for a crowd of workers.
         let crowded = known < 3 * self.low.len() / 2 && self.pending.len() > known;
         self.n_designed < n || known < n.min(self.low.len() + 1).max(2) || crowded
@@ -141,11 +143,15 @@ impl Optimiser {
     /// Whether many workers act on few results. It changes with an outcome only, so that a fit is the same at any ask
     /// after it.
     fn is_crowded(&self) -> bool {
-        self.n_beside >= MANY_PENDING && self.results.len() < FEW_RESULTS * self.low.len()
+        self.n_beside >= MANY_PENDING && self.results.values.len() < FEW_RESULTS * self.low.len()
     }
 
     /// The next point of the design.
-    pub(in crate::strategy) fn design_point(&self, id: u64) -> Result<Vec<f64>> {
+    pub(in crate::strategy) fn design(&self, id: u64) -> Result<Proposal> {
+        Ok(Proposal { u: self.design_point(id)?, purpose: Purpose::Initial, decision: None })
+    }
+
+    fn design_point(&self, id: u64) -> Result<Vec<f64>> {
         let mut u = vec![0.0; self.low.len()];
         match self.settings.initial.design {
             Design::Sobol => {
@@ -167,41 +173,51 @@ impl Optimiser {
         (0..self.low.len()).map(|_| stream.uniform()).collect()
     }
 
-    /// Maximises the acquisition, or the variance.
-    pub(in crate::strategy) fn propose(&mut self, trial: NextTrial, watch: &dyn Watch) -> Result<Proposal> {
-        let crowded = self.is_crowded();
+    /// Maximises the acquisition, or the variance. With no result to model, the next point of the design.
+    pub(in crate::strategy) fn propose(
+        &mut self,
+        next: Next<'_>,
+        purpose: Purpose,
+        watch: &dyn Watch,
+    ) -> Result<Proposal> {
+        if self.results.values.is_empty() {
+            return self.design(next.id.0);
+        }
+        let (crowded, spacing) = (self.is_crowded(), self.spacing());
         let (settings, results, searches, seed) = (&self.settings, &self.results, &self.searches, self.seed);
-        let basis = Basis { settings, results, searches, crowded, seed, watch };
-        let (model, ahead) = self.models.prepare(basis, &self.pending)?;
+        let basis = Basis { settings, results, spacing, crowded, seed, watch };
+        let prepared = self.models.prepare(basis, &self.pending, searches.number)?;
         let n_pending = self.pending.len();
-        let proposer = Proposer { settings, seed, results, searches, model, ahead, n_pending };
-        let (u, ended) = proposer.propose(trial, watch)?;
-        let fit = self.models.draft();
+        let proposer = Proposer { settings, seed, results, searches, prepared, n_pending, next, purpose };
+        let (u, ended) = proposer.propose(watch)?;
+        let fit = prepared.draft.map(Fitted::to_record);
         let decided = fit.is_some() || ended.is_some();
-        let decision = Decision { results: results.len(), fit, ended, fell_back: None };
+        let decision = Decision { results: results.values.len(), fit, ended, fell_back: None };
         let decision = decided.then(|| Box::new(decision));
-        Ok(Proposal { u, decision })
+        Ok(Proposal { u, purpose, decision })
     }
 
     /// The model of all results here.
     pub(in crate::strategy) fn model(&mut self, watch: &dyn Watch) -> Result<&Model> {
-        let crowded = self.is_crowded();
-        let (settings, results, searches) = (&self.settings, &self.results, &self.searches);
-        self.models.model(Basis { settings, results, searches, crowded, seed: self.seed, watch })
+        let (crowded, spacing) = (self.is_crowded(), self.spacing());
+        let (settings, results, seed) = (&self.settings, &self.results, self.seed);
+        self.models.model(Basis { settings, results, spacing, crowded, seed, watch })
+    }
+
+    /// How close two points of the model may be.
+    fn spacing(&self) -> f64 {
+        if self.settings.trust_region { self.searches.spacing() } else { 0.0 }
     }
 
     /// A point of the design instead of the proposal that could not be made, and why.
     pub(in crate::strategy) fn makeshift(&self, id: u64, why: String) -> Result<Proposal> {
-        let (results, fell_back) = (self.results.len(), Some(why));
+        let (results, fell_back) = (self.results.values.len(), Some(why));
         let decision = Some(Box::new(Decision { results, fit: None, ended: None, fell_back }));
-        Ok(Proposal { u: self.design_point(id)?, decision })
+        Ok(Proposal { decision, ..self.design(id)? })
     }
 
     /// Takes note of a trial asked at `u`.
     pub(in crate::strategy) fn asked(&mut self, trial: &Trial, u: Vec<f64>) {
-        if trial.decision.as_ref().is_some_and(|decision| decision.fit.is_some()) {
-            self.models.accept_draft();
-        }
         self.note(trial, u);
     }
 
@@ -209,9 +225,9 @@ impl Optimiser {
     pub(in crate::strategy) fn restored(&mut self, trial: &Trial, u: Vec<f64>) -> Result<()> {
         let mut fitted = None;
         if let Some(decision) = &trial.decision {
-            let (recorded, known) = (decision.results, self.results.len());
+            let (recorded, known) = (decision.results, self.results.values.len());
             // A search ends at its best result.
-            let nowhere = decision.ended.is_some() && self.searches.own().first().is_none();
+            let nowhere = decision.ended.is_some() && self.searches.own.rows.is_empty();
             if recorded != known || nowhere {
                 let fault = RestoreFault::Results { recorded, known };
                 return Err(Error::Restore { id: trial.id.0, fault });
@@ -224,11 +240,14 @@ impl Optimiser {
         Ok(())
     }
 
-    /// What a trial asked at `u` changes, but for the fit.
+    /// What a trial asked at `u` changes, but for a fit made by an earlier process.
     fn note(&mut self, trial: &Trial, u: Vec<f64>) {
         match trial.purpose {
             Purpose::Initial => self.n_designed += 1,
-            Purpose::Exploit | Purpose::Explore => self.models.used(self.results.len(), self.pending.len()),
+            Purpose::Exploit | Purpose::Explore => {
+                let with_fit = trial.decision.as_ref().is_some_and(|decision| decision.fit.is_some());
+                self.models.used(with_fit, self.results.values.len(), self.pending.len());
+            }
             Purpose::Added | Purpose::Probe => self.models.look_again(),
         }
         if trial.decision.as_ref().is_some_and(|decision| decision.fell_back.is_some()) {
@@ -239,14 +258,14 @@ impl Optimiser {
             self.searches.begin_next(ended, &self.results, &u);
             self.models.begin_search();
         }
-        let is_added = trial.purpose == Purpose::Added;
-        self.pending.insert(trial.id.0, Pending { u, search: self.searches.number(), is_added });
+        let is_added = matches!(trial.purpose, Purpose::Added);
+        self.pending.insert(trial.id.0, Pending { u, search: self.searches.number, is_added });
     }
 
     /// Takes note of a point that somebody else proposed.
     pub(in crate::strategy) fn expect(&mut self, id: u64, u: Vec<f64>) {
         self.models.look_again();
-        self.pending.insert(id, Pending { u, search: self.searches.number(), is_added: true });
+        self.pending.insert(id, Pending { u, search: self.searches.number, is_added: true });
     }
 
     /// Takes a value that nobody measured, as a hint for the first proposals: a result of the design to the model.
@@ -264,7 +283,7 @@ impl Optimiser {
         self.n_beside = self.pending.len();
         match value {
             Some(value) => {
-                let is_own = is_added || search == self.searches.number();
+                let is_own = is_added || search == self.searches.number;
                 if is_added {
                     // It says nothing about how the local search is going, so the trust region stays as it is; and it
                     // does for the model what a design point would have done.

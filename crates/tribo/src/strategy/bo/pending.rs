@@ -27,41 +27,45 @@ pub(super) struct Pending {
 /// The model with pending points and points without a value taken in.
 pub(super) struct Ahead {
     /// None while nothing was taken in: the model's own posterior serves.
-    posterior: Option<Box<dyn Posterior>>,
-    /// The lowest mean at a pending point of the current search, as the model sees it.
-    promised: f64,
+    pub(super) posterior: Option<Box<dyn Posterior>>,
+    /// The lowest mean at a pending point of the current search, as the model sees it; infinite if there is none.
+    pub(super) promised: f64,
     /// Pending points taken in.
     n_taken: usize,
 }
 
 impl Ahead {
-    /// Takes in `pending` points in one go, and then `barren` ones. `search` is the current one.
+    /// Takes in the first `n_at_once` pending points in one go, then `barren` ones, then the other pending ones. `search`
+    /// is the current one.
     pub(super) fn new(
         model: &Model,
         pending: &[&Pending],
+        n_at_once: usize,
         barren: &[Vec<f64>],
         search: usize,
     ) -> Result<Ahead> {
-        let mut ahead = Ahead { posterior: None, promised: f64::INFINITY, n_taken: pending.len() };
-        if !pending.is_empty() {
-            let x = Mat::from_fn(pending.len(), model.posterior().dim(), |i, k| pending[i].u[k]);
-            let means = model.posterior().predict(x.as_ref())?.mean;
-            let own = pending.iter().zip(means).filter(|(pending, _)| pending.search == search);
+        let mut ahead = Ahead { posterior: None, promised: f64::INFINITY, n_taken: n_at_once };
+        let at_once = &pending[..n_at_once];
+        if !at_once.is_empty() {
+            let x = Mat::from_fn(n_at_once, model.posterior.dim(), |i, k| at_once[i].u[k]);
+            let means = model.posterior.predict(x.as_ref())?.mean;
+            let own = at_once.iter().zip(means).filter(|(pending, _)| pending.search == search);
             ahead.promised = own.map(|(_, mean)| mean).fold(f64::INFINITY, f64::min);
-            match model.posterior().hallucinate(x.as_ref()) {
+            match model.posterior.hallucinate(x.as_ref()) {
                 Ok(posterior) => ahead.posterior = Some(posterior),
                 // Points that are too close to each other to be taken in together; one of each lot can be.
                 Err(_) => {
-                    for pending in pending {
+                    for pending in at_once {
                         ahead.observe(model, &pending.u, |mean| mean)?;
                     }
                 }
             }
         }
-        let median = model.warp(model.fitted().median);
+        let median = || model.fitted.warp.apply(model.fitted.median);
         for u in barren {
-            ahead.observe(model, u, |mean| mean.max(median))?;
+            ahead.observe(model, u, |mean| mean.max(median()))?;
         }
+        ahead.catch_up(model, pending, search)?;
         Ok(ahead)
     }
 
@@ -77,28 +81,13 @@ impl Ahead {
         Ok(())
     }
 
-    /// The posterior.
-    pub(super) fn posterior<'a>(&'a self, model: &'a Model) -> &'a dyn Posterior {
-        self.posterior.as_deref().unwrap_or(model.posterior())
-    }
-
-    /// The lowest mean at a pending point of the current search, infinite if there is none.
-    pub(super) fn promised(&self) -> f64 {
-        self.promised
-    }
-
-    /// A local search begins, to which no pending point belongs.
-    pub(super) fn begin_search(&mut self) {
-        self.promised = f64::INFINITY;
-    }
-
     /// Takes in a point with a value made of its mean, and returns the mean. A point so close to others that it cannot be
     /// taken in is known well enough.
     fn observe(&mut self, model: &Model, u: &[f64], value: impl FnOnce(f64) -> f64) -> Result<f64> {
         let x = Mat::from_fn(1, u.len(), |_, k| u[k]);
         let posterior = match &mut self.posterior {
             Some(posterior) => posterior,
-            empty => empty.insert(model.posterior().hallucinate(Mat::zeros(0, u.len()).as_ref())?),
+            empty => empty.insert(model.posterior.hallucinate(Mat::zeros(0, u.len()).as_ref())?),
         };
         let mean = posterior.predict(x.as_ref())?.mean[0];
         posterior.observe(u, value(mean)).ok();

@@ -5,9 +5,8 @@
 //! point.
 
 use super::local_search::LocalSearches;
-use super::model::Model;
-use super::pending::Ahead;
-use super::results::Results;
+use super::model_cache::Prepared;
+use super::results::{BestFew, Results};
 use crate::acquisition::maximize::{Search, maximise, maximise_cmaes};
 use crate::acquisition::{
     Acquisition as Function, ConfidenceBound, ExpectedImprovement, KnowledgeGradient, LogExpectedImprovement,
@@ -15,6 +14,7 @@ use crate::acquisition::{
 };
 use crate::error::Result;
 use crate::rng::Stream;
+use crate::strategy::engine::Next;
 use crate::strategy::settings::{Acquisition, Maximizer, Settings};
 use crate::surrogate::watch::Watch;
 use crate::trial::{Ended, Purpose};
@@ -30,52 +30,42 @@ const USUAL_RESULTS: usize = 300;
 /// Points of the knowledge gradient's set besides the measured ones, and measured ones at most.
 const KNOWLEDGE_DESIGN: usize = 32;
 
-/// Which trial a proposal is for.
-#[derive(Clone, Copy)]
-pub(in crate::strategy) struct NextTrial {
-    /// Its id.
-    pub(in crate::strategy) id: u64,
-    /// Trials asked before in the study.
-    pub(in crate::strategy) n_asked: usize,
-    /// Why it is proposed.
-    pub(in crate::strategy) purpose: Purpose,
-}
-
 /// What proposals are made from.
 pub(super) struct Proposer<'a> {
     pub(super) settings: &'a Settings,
     pub(super) seed: u64,
     pub(super) results: &'a Results,
     pub(super) searches: &'a LocalSearches,
-    pub(super) model: &'a Model,
-    pub(super) ahead: &'a Ahead,
+    pub(super) prepared: Prepared<'a>,
     pub(super) n_pending: usize,
+    /// The trial that a point is wanted for, and why.
+    pub(super) next: Next<'a>,
+    pub(super) purpose: Purpose,
 }
 
 impl Proposer<'_> {
     /// The best point, and where the current local search ended if it did.
-    pub(super) fn propose(&self, trial: NextTrial, watch: &dyn Watch) -> Result<(Vec<f64>, Option<Ended>)> {
-        let (model, posterior, searches) = (self.model, self.ahead.posterior(self.model), self.searches);
-        let mut stream = Stream::new(self.seed, "maximise", trial.id);
-        let d = posterior.dim();
+    pub(super) fn propose(&self, watch: &dyn Watch) -> Result<(Vec<f64>, Option<Ended>)> {
+        let (Prepared { model, posterior, .. }, searches) = (self.prepared, self.searches);
+        let id = self.next.id.0;
+        let mut stream = Stream::new(self.seed, "maximise", id);
         // Many workers search the whole cube: in a small box most of them would look at the same spot.
-        let local =
-            self.settings.trust_region && trial.purpose == Purpose::Exploit && self.n_pending < MANY_PENDING;
-        let rows = if local { searches.own().rows() } else { self.results.leaders.rows() };
+        let few_pending = self.n_pending < MANY_PENDING;
+        let local = self.settings.trust_region && few_pending && matches!(self.purpose, Purpose::Exploit);
+        let BestFew { rows } = if local { &searches.own } else { &self.results.leaders };
         if rows.is_empty() {
             return Ok((searches.start(model, posterior, &mut stream)?, None));
         }
         let centre = &self.results.points[rows[0]];
-        let is_back = searches.is_back(centre, model);
-        if local && (searches.region().has_collapsed() || searches.has_stalled() || is_back) {
-            let ended = if is_back { Ended::AtKnownOptimum } else { Ended::AtOptimum };
+        let d = centre.len();
+        if local && let Some(ended) = searches.ended(centre, model) {
             return Ok((searches.start(model, posterior, &mut stream)?, Some(ended)));
         }
         let incumbents = Mat::from_fn(rows.len(), d, |i, k| self.results.points[rows[i]][k]);
-        let lowest = model.warp(self.results.values[rows[0]]);
-        let function = self.function(&incumbents, lowest, trial)?;
+        let lowest = model.fitted.warp.apply(self.results.values[rows[0]]);
+        let function = self.function(&incumbents, lowest)?;
         let (low, high) = match local {
-            true => searches.region().sides(centre, |k| model.length_scale(k)),
+            true => searches.region.sides(centre, &model.length_scales),
             false => (vec![0.0; d], vec![1.0; d]),
         };
         let mut search = |function: &dyn Function| match &self.settings.maximizer {
@@ -92,51 +82,49 @@ impl Proposer<'_> {
             }
         };
         let found = search(&*function)?;
-        let hopeless = self.settings.acquisition == Acquisition::LogEi && found.value < PROMISE.ln();
+        let hopeless = matches!(self.settings.acquisition, Acquisition::LogEi) && found.value < PROMISE.ln();
         if hopeless && local {
             return Ok((searches.start(model, posterior, &mut stream)?, Some(Ended::AtOptimum)));
         }
         // With nothing to gain by the model's word, the model itself is in question: every other point is where it knows least.
-        if hopeless && !self.settings.trust_region && trial.id % 2 == 1 {
+        if hopeless && !self.settings.trust_region && id % 2 == 1 {
             return Ok((search(&PosteriorVariance)?.x, None));
         }
         Ok((found.x, None))
     }
 
     /// The function to maximise; `lowest` is the best value at the incumbents, as the model sees it.
-    fn function(&self, incumbents: &Mat<f64>, lowest: f64, trial: NextTrial) -> Result<Box<dyn Function>> {
-        if trial.purpose == Purpose::Explore {
+    fn function(&self, incumbents: &Mat<f64>, lowest: f64) -> Result<Box<dyn Function>> {
+        if let Purpose::Explore = self.purpose {
             return Ok(Box::new(PosteriorVariance));
         }
+        let Prepared { model, posterior, promised, .. } = self.prepared;
         let d = incumbents.ncols();
         // With noise the lowest mean at the best points is a better yardstick than the luckiest measurement.
-        let means = self.model.posterior().predict(incumbents.as_ref())?.mean;
+        let means = model.posterior.predict(incumbents.as_ref())?.mean;
         let measured = means.iter().copied().fold(f64::INFINITY, f64::min).max(lowest);
         // A pending point counts as measured at its mean. Without it the improvement already under way would be
         // promised again, and the proposals of a burst would crowd around the first.
-        let best = measured.min(self.ahead.promised());
+        let best = measured.min(promised);
         Ok(match self.settings.acquisition {
             Acquisition::LogEi => Box::new(LogExpectedImprovement { best }),
             Acquisition::Ei => Box::new(ExpectedImprovement { best }),
             Acquisition::Pi => Box::new(ProbabilityOfImprovement { best }),
             Acquisition::Ucb { delta } => {
-                Box::new(ConfidenceBound { kappa: kappa(trial.n_asked.max(1), d, delta)? })
+                let n_asked = self.next.history.len();
+                Box::new(ConfidenceBound { kappa: kappa(n_asked.max(1), d, delta)? })
             }
             Acquisition::Kg => {
-                let set = self.knowledge_set(d, trial.id);
-                Box::new(KnowledgeGradient::new(
-                    self.ahead.posterior(self.model),
-                    set.as_ref(),
-                    self.model.noise_var(),
-                )?)
+                let set = self.knowledge_set(d);
+                Box::new(KnowledgeGradient::new(posterior, set.as_ref(), model.fitted.hyper.noise_var)?)
             }
         })
     }
 
     /// Where the knowledge gradient looks for the lowest mean: the last measured points, where the search is now, and
     /// uniform ones.
-    fn knowledge_set(&self, d: usize, id: u64) -> Mat<f64> {
-        let mut stream = Stream::new(self.seed, "knowledge set", id);
+    fn knowledge_set(&self, d: usize) -> Mat<f64> {
+        let mut stream = Stream::new(self.seed, "knowledge set", self.next.id.0);
         let points = &self.results.points;
         let measured = points.len().min(KNOWLEDGE_DESIGN);
         let mut set = Mat::zeros(measured + KNOWLEDGE_DESIGN, d);
@@ -163,7 +151,7 @@ fn affordable(search: &Search, n: usize) -> Search {
         let candidates = (search.candidates * USUAL_RESULTS / n).max(search.candidates.div_ceil(2));
         (candidates, (7 * search.rounds).div_ceil(8))
     };
-    Search { candidates, rounds, evaluations: search.evaluations + candidates, ..search.clone() }
+    Search { candidates, rounds, evaluations: search.evaluations + candidates, ..*search }
 }
 
 #[cfg(test)]
@@ -183,7 +171,7 @@ mod tests {
             [(1024, 16), (1024, 16), (768, 16), (512, 16), (255, 14), (153, 14), (128, 14), (128, 14)];
         assert_eq!(sizes, expected);
         // A single candidate, the least that makes sense, stays.
-        let least = Search { candidates: 1, rounds: 0, ..search.clone() };
+        let least = Search { candidates: 1, rounds: 0, ..search };
         assert_eq!((affordable(&least, 900).candidates, affordable(&least, 900).rounds), (1, 0));
     }
 }

@@ -18,11 +18,6 @@ pub(super) struct Results {
 }
 
 impl Results {
-    /// Number of measured points.
-    pub(super) fn len(&self) -> usize {
-        self.values.len()
-    }
-
     /// The lowest value.
     pub(super) fn lowest(&self) -> Option<f64> {
         self.leaders.first().map(|row| self.values[row])
@@ -41,15 +36,10 @@ impl Results {
 /// Rows of the best few results of some kind, best first, the first told of equals.
 #[derive(Default)]
 pub(super) struct BestFew {
-    rows: Vec<usize>,
+    pub(super) rows: Vec<usize>,
 }
 
 impl BestFew {
-    /// The rows.
-    pub(super) fn rows(&self) -> &[usize] {
-        &self.rows
-    }
-
     /// The best one.
     pub(super) fn first(&self) -> Option<usize> {
         self.rows.first().copied()
@@ -74,7 +64,7 @@ mod tests {
         for value in [3.0, 1.0, 2.0, 1.0, 9.0, 0.5, 8.0, 0.7] {
             results.measured(vec![value], value);
         }
-        assert_eq!(results.leaders.rows(), [5, 7, 1, 3, 2]);
-        assert_eq!((results.len(), results.lowest()), (8, Some(0.5)));
+        assert_eq!(results.leaders.rows, [5, 7, 1, 3, 2]);
+        assert_eq!(results.lowest(), Some(0.5));
     }
 }

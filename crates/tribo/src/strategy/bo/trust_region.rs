@@ -4,13 +4,14 @@
 //! that follows it never settles. The box has half sides ½ L ℓₖ / (geometric mean of ℓ), L = 1.6 at first, which reaches
 //! across the cube but for coordinates of short length scales; three improvements in a row double L, max(4, d) results without one halve it `[@eriksson2019]`
 //! (the rule and its numbers, no more). With several workers results come from proposals that did not know of each
-//! other, so it takes more of them to give up. A search that has collapsed is over; `arm` then begins another elsewhere,
+//! other, so it takes more of them to give up. A search that has collapsed is over; `propose` then begins another elsewhere,
 //! with all data kept.
 
 /// State of the box.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TrustRegion {
-    side: f64,
+    /// L.
+    pub(super) side: f64,
     successes: usize,
     failures: usize,
 }
@@ -47,11 +48,6 @@ impl TrustRegion {
         self.side < SMALLEST
     }
 
-    /// L.
-    pub(super) fn side(&self) -> f64 {
-        self.side
-    }
-
     /// Takes note of a result in `d` dimensions with `pending` others under way.
     pub(super) fn told(&mut self, improved: bool, d: usize, pending: usize) {
         if improved {
@@ -68,10 +64,10 @@ impl TrustRegion {
     }
 
     /// The box around `centre`, cut to the unit cube.
-    pub(super) fn sides(&self, centre: &[f64], length_scale: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn sides(&self, centre: &[f64], length_scales: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let d = centre.len();
-        let log_mean = (0..d).map(|k| length_scale(k).ln()).sum::<f64>() / d as f64;
-        let half = |k: usize| 0.5 * self.side * (length_scale(k) / log_mean.exp()).clamp(0.2, 5.0);
+        let log_mean = length_scales.iter().map(|length| length.ln()).sum::<f64>() / d as f64;
+        let half = |k: usize| 0.5 * self.side * (length_scales[k] / log_mean.exp()).clamp(0.2, 5.0);
         let low = (0..d).map(|k| (centre[k] - half(k)).max(0.0)).collect();
         let high = (0..d).map(|k| (centre[k] + half(k)).min(1.0)).collect();
         (low, high)
@@ -86,11 +82,11 @@ mod tests {
     fn it_shrinks_on_failure_grows_on_success_and_collapses() {
         let mut region = TrustRegion::new();
         let centre = [0.0, 0.5];
-        assert_eq!(region.sides(&centre, |_| 0.3), (vec![0.0; 2], vec![0.8, 1.0]));
+        assert_eq!(region.sides(&centre, &[0.3; 2]), (vec![0.0; 2], vec![0.8, 1.0]));
         (0..4).for_each(|_| region.told(false, 2, 0));
-        assert_eq!(region.side(), 0.8);
+        assert_eq!(region.side, 0.8);
         (0..3).for_each(|_| region.told(true, 2, 0));
-        assert_eq!(region.side(), 1.6);
+        assert_eq!(region.side, 1.6);
         (0..8 * 4).for_each(|_| region.told(false, 2, 0));
         assert!(region.has_collapsed());
     }
@@ -100,7 +96,7 @@ mod tests {
         let mut region = TrustRegion::new();
         (0..12).for_each(|_| region.told(false, 2, 0));
         let centre = [0.02, 0.7];
-        let (low, high) = region.sides(&centre, |k| [0.1, 3.0][k]);
+        let (low, high) = region.sides(&centre, &[0.1, 3.0]);
         for k in 0..2 {
             assert!(0.0 <= low[k] && low[k] <= centre[k] && centre[k] <= high[k] && high[k] <= 1.0);
         }

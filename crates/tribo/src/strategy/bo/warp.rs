@@ -10,15 +10,24 @@
 /// A monotone map of values to about zero mean and unit variance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Warp {
-    log: Option<Log>,
-    shift: f64,
-    scale: f64,
+    pub(super) log: Option<Log>,
+    pub(super) shift: f64,
+    pub(super) scale: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Log {
-    base: f64,
-    unit: f64,
+pub(super) struct Log {
+    pub(super) base: f64,
+    pub(super) unit: f64,
+}
+
+/// Values seen through a warp.
+pub(super) struct Warped {
+    pub(super) warp: Warp,
+    /// The values that the model sees.
+    pub(super) values: Vec<f64>,
+    /// Σ log w'(y): what an evidence of these values needs to be compared with one of others.
+    pub(super) log_jacobian: f64,
 }
 
 impl Log {
@@ -42,9 +51,19 @@ impl Log {
 }
 
 impl Warp {
+    /// The values under each warp worth trying on them.
+    pub(super) fn try_on(values: &[f64], allow_log: bool) -> Vec<Warped> {
+        let warped = |warp: Warp| Warped {
+            warp,
+            values: values.iter().map(|&y| warp.apply(y)).collect(),
+            log_jacobian: warp.log_jacobian(values),
+        };
+        Warp::candidates(values, allow_log).into_iter().map(warped).collect()
+    }
+
     /// Warps worth trying on these values: the linear one first; two logarithmic ones if the upper half of the values
     /// spreads much further than the lower.
-    pub(super) fn candidates(values: &[f64], allow_log: bool) -> Vec<Warp> {
+    fn candidates(values: &[f64], allow_log: bool) -> Vec<Warp> {
         let mut warps = vec![Warp::standardised(values, None)];
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -81,16 +100,6 @@ impl Warp {
         Warp { log, shift, scale }
     }
 
-    /// Shift, scale, and base and unit of the logarithm if there is one.
-    pub(super) fn numbers(&self) -> (f64, f64, Option<[f64; 2]>) {
-        (self.shift, self.scale, self.log.map(|log| [log.base, log.unit]))
-    }
-
-    /// The warp with these numbers.
-    pub(super) fn from_numbers(shift: f64, scale: f64, log: Option<[f64; 2]>) -> Warp {
-        Warp { log: log.map(|[base, unit]| Log { base, unit }), shift, scale }
-    }
-
     /// The value the model sees.
     pub(super) fn apply(&self, y: f64) -> f64 {
         // In halves: exact, and the difference of the largest numbers of either sign does not overflow.
@@ -108,8 +117,8 @@ impl Warp {
         }
     }
 
-    /// Σ log w'(y): what an evidence of warped values needs to be compared with one of others.
-    pub(super) fn log_jacobian(&self, values: &[f64]) -> f64 {
+    /// Σ log w'(y).
+    fn log_jacobian(&self, values: &[f64]) -> f64 {
         values.iter().map(|&y| self.log.map_or(0.0, |log| log.log_slope(y)) - self.scale.ln()).sum()
     }
 }

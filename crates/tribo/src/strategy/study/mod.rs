@@ -19,7 +19,7 @@ pub use predict::Predicted;
 
 use super::auto::{self, Auto};
 use super::bo::Bo;
-use super::engine::{Engine, Hint, Next, Version};
+use super::engine::{Engine, Hint, Next, Plan, Version};
 use super::fallback;
 use super::random::Random;
 use super::settings::Strategy;
@@ -67,6 +67,8 @@ pub struct Study {
     restored: Vec<TrialId>,
     /// Whether different unit points can be the same to the user.
     discrete: bool,
+    /// Whether z is the point itself, so that a model sees every coordinate.
+    models_all: bool,
 }
 
 impl Study {
@@ -107,17 +109,18 @@ impl Study {
         };
         let discrete =
             space.parameters().iter().any(|parameter| !matches!(parameter.kind(), Kind::Float { .. }));
-        let history = History::new();
+        let models_all = engine.models_all();
         Ok(Study {
             space,
             direction,
             seed,
-            history,
+            history: History::new(),
             engine,
             explanation,
             proposed: BTreeSet::new(),
             restored: vec![],
             discrete,
+            models_all,
         })
     }
 
@@ -184,35 +187,58 @@ impl Study {
         self.look_at_restored()?;
         let id = self.history.next_id();
         let mut plan = self.engine.propose(Next { id, history: &self.history }, watch)?;
-        let mut canonical = self.canonical(&plan.trial)?;
-        let mut stream = Stream::new(self.seed, "redraw", id.0);
-        let mut n_drawn = 0;
-        while plan.must_be_new && self.proposed.contains(&fingerprint(&canonical)) {
-            n_drawn += 1;
-            if !self.engine.redraw(&mut plan, n_drawn, &mut stream) {
-                return Ok(None);
+        let (mut canonical, mut fingerprint) = self.canonical(&plan.trial)?;
+        if plan.must_be_new && self.proposed.contains(&fingerprint) {
+            match self.redraw(&mut plan)? {
+                Some(other) => (canonical, fingerprint) = other,
+                None => return Ok(None),
             }
-            canonical = self.canonical(&plan.trial)?;
         }
         let point = self.space.decode(&canonical)?;
-        let fingerprint = fingerprint(&canonical);
-        if self.engine.models_all() {
+        if self.models_all {
             // The model is to see the point that is evaluated, not the one that was rounded to it.
             plan.trial.z = canonical.into_vec();
         }
-        self.history.ask(plan.trial)?;
+        let trial = self.history.ask(plan.trial)?;
         // It is a trial now, and nothing below can fail.
         self.proposed.insert(fingerprint);
-        if let Some((trial, _)) = self.history.get(id) {
-            self.engine.asked(trial, plan.origin);
-        }
+        self.engine.asked(trial, plan.origin);
         Ok(Some(Suggestion { id, point }))
     }
 
-    /// The unit point of a trial as the user sees it.
-    fn canonical(&self, trial: &Trial) -> Result<UnitPoint> {
+    /// Puts other points into a plan until one was not asked before; None if there is none left.
+    fn redraw(&self, plan: &mut Plan) -> Result<Option<(UnitPoint, u64)>> {
+        let mut stream = Stream::new(self.seed, "redraw", plan.trial.id.0);
+        for n_drawn in 1.. {
+            if !self.engine.redraw(plan, n_drawn, &mut stream) {
+                break;
+            }
+            let other = self.canonical(&plan.trial)?;
+            if !plan.must_be_new || !self.proposed.contains(&other.1) {
+                return Ok(Some(other));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes note of the points of restored trials.
+    fn look_at_restored(&mut self) -> Result<()> {
+        while let Some(&id) = self.restored.last() {
+            if let Some((trial, _)) = self.history.get(id) {
+                let (_, fingerprint) = self.canonical(trial)?;
+                self.proposed.insert(fingerprint);
+            }
+            self.restored.pop();
+        }
+        Ok(())
+    }
+
+    /// The unit point of a trial as the user sees it, and its fingerprint.
+    fn canonical(&self, trial: &Trial) -> Result<(UnitPoint, u64)> {
         let unit = UnitPoint::new(self.engine.unit(trial)?)?;
-        if self.discrete { self.space.snap(&unit) } else { Ok(unit) }
+        let canonical = if self.discrete { self.space.snap(&unit)? } else { unit };
+        let fingerprint = fingerprint(&canonical);
+        Ok((canonical, fingerprint))
     }
 
     /// The point of a trial, in user units.
@@ -282,7 +308,7 @@ impl Study {
     /// theirs.
     pub fn adopt_as(&mut self, id: TrialId, point: &Point) -> Result<()> {
         let z = self.space.encode(point)?.into_vec();
-        let recipe = (!self.engine.models_all()).then_some(Recipe::Given);
+        let recipe = (!self.models_all).then_some(Recipe::Given);
         let (embedding, purpose) = (0, Purpose::Added);
         self.restore_asked(Trial { id, embedding, z, purpose, recipe, decision: None })
     }

@@ -48,7 +48,7 @@ impl Study {
                 return Err(Error::Stopped { what: "the posterior" });
             }
             let x = Mat::from_fn(block.len(), block[0].len(), |i, k| block[i][k]);
-            let prediction = model.posterior().predict(x.as_ref())?;
+            let prediction = model.posterior.predict(x.as_ref())?;
             for (mean, var) in prediction.mean.iter().zip(&prediction.var) {
                 let (value, slope) = model.unwarp(*mean);
                 predicted.mean.push(direction.to_user(value));
@@ -70,7 +70,7 @@ impl Study {
         let mut value = None;
         if model.is_noisy() && !points.is_empty() {
             let x = Mat::from_fn(points.len(), points[0].1.len(), |i, k| points[i].1[k]);
-            let means = model.posterior().predict(x.as_ref())?.mean;
+            let means = model.posterior.predict(x.as_ref())?.mean;
             let lowest = (0..means.len()).fold(0, |a, b| if means[b] < means[a] { b } else { a });
             best = points[lowest].0;
             value = Some(self.direction.to_user(model.unwarp(means[lowest]).0));

@@ -4,7 +4,7 @@
 //! What cannot be checked is whether all records are there; a trial that carries a decision says how many results it was
 //! made with, and a gap before it shows.
 
-use super::{Study, fingerprint};
+use super::Study;
 use crate::error::{Error, RestoreFault, Result};
 use crate::trial::{Recipe, Trial};
 
@@ -40,18 +40,7 @@ impl Study {
             _ => self.engine.restored(&trial)?,
         }
         self.restored.push(id);
-        self.history.ask(trial)
-    }
-
-    /// Takes note of the points of restored trials.
-    pub(super) fn look_at_restored(&mut self) -> Result<()> {
-        while let Some(&id) = self.restored.last() {
-            if let Some((trial, _)) = self.history.get(id) {
-                let canonical = self.canonical(trial)?;
-                self.proposed.insert(fingerprint(&canonical));
-            }
-            self.restored.pop();
-        }
+        self.history.ask(trial)?;
         Ok(())
     }
 }

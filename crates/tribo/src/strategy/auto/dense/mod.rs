@@ -128,13 +128,13 @@ impl Turn {
 
 /// The lowest value so far.
 fn lowest(context: &Context) -> f64 {
-    context.results.incumbent().map_or(f64::INFINITY, |best| best.value)
+    context.results.incumbent.map_or(f64::INFINITY, |best| best.value)
 }
 
 /// The arms there are, in order.
 fn arms(context: &Context) -> &'static [DenseArm] {
     use DenseArm::{AllInputs, Bins, Evolution};
-    if context.recipes.n_inputs() <= tuning::ALL_INPUTS_FIRST {
+    if context.recipes.n_inputs <= tuning::ALL_INPUTS_FIRST {
         &[AllInputs, Evolution, Bins]
     } else if context.recipes.dim() <= tuning::WRITTEN {
         &[Bins, AllInputs, Evolution]

@@ -26,7 +26,7 @@ impl JointMove {
     pub(super) fn begin(context: &mut Context, slope: f64) -> Option<JointMove> {
         context.found(Fact::Alike);
         context.tried.line = true;
-        let best = context.results.incumbent()?;
+        let best = context.results.incumbent?;
         let centre = context.centre;
         let (base, value) =
             context.results.value(centre).map_or((best.id, best.value), |value| (centre, value));
@@ -68,7 +68,7 @@ impl JointMove {
 
     /// The bottom of a line is reached.
     fn over(&mut self, context: &mut Context) -> Step {
-        let Some(best) = context.results.incumbent() else { return Step::Dense };
+        let Some(best) = context.results.incumbent else { return Step::Dense };
         let on_line = |recipe: &Recipe| matches!(recipe, Recipe::Line { .. } | Recipe::Low | Recipe::High);
         if let JointMove::Along { base, slope, .. } = *self
             && best.id != base

@@ -33,7 +33,8 @@ pub(super) struct Coded {
     known: Vec<KnownGroup>,
     n_first: usize,
     open: Vec<usize>,
-    tests: VecDeque<GroupTest>,
+    /// Tests that wait to be asked.
+    pub(super) tests: VecDeque<GroupTest>,
     /// Tests asked and not answered.
     busy: usize,
     /// Groups found idle.
@@ -41,7 +42,8 @@ pub(super) struct Coded {
     /// Shares of the weaker half in all splits.
     splits: Vec<f64>,
     n_found: usize,
-    found: Vec<NamedPlace>,
+    /// Inputs found and not named yet.
+    pub(super) found: Vec<NamedPlace>,
     /// Tests so far.
     pub(super) n_tests: usize,
     /// Splits and inputs found when weak groups began to wait.
@@ -111,21 +113,6 @@ impl Coded {
 
     fn ask_whole(&mut self, index: usize) {
         self.ask(self.known[index].group.clone(), None, About::Whole(index));
-    }
-
-    /// The next test, which stays until it is taken.
-    pub(super) fn next(&self) -> Option<&GroupTest> {
-        self.tests.front()
-    }
-
-    /// Takes the next test.
-    pub(super) fn take(&mut self) -> Option<GroupTest> {
-        self.tests.pop_front()
-    }
-
-    /// Inputs found since the last call.
-    pub(super) fn found(&mut self) -> Vec<NamedPlace> {
-        std::mem::take(&mut self.found)
     }
 
     /// Groups that answer weakly and wait.
@@ -457,7 +444,7 @@ mod tests {
                 RoundState::Going => {}
                 _ => break,
             }
-            let Some(test) = round.take() else { continue };
+            let Some(test) = round.tests.pop_front() else { continue };
             let places = test.group.0.iter().flat_map(|&(start, end)| start..end);
             let m = test.group.len();
             let change: f64 = places
@@ -474,7 +461,8 @@ mod tests {
                 .sum();
             round.told(test, Some(1.0 + STEP * change + noise()), around);
         }
-        let mut named: Vec<usize> = round.found().iter().map(|found| found.place).collect();
+        let mut named: Vec<usize> =
+            std::mem::take(&mut round.found).iter().map(|found| found.place).collect();
         named.sort_unstable();
         (named, round.n_tests, doubted)
     }

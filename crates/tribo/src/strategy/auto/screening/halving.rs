@@ -51,11 +51,13 @@ pub(super) struct Halving {
     open: Vec<usize>,
     /// Inputs that were not tested since a group they were in answered.
     left: Group,
-    tests: VecDeque<GroupTest>,
+    /// Tests that wait to be asked.
+    pub(super) tests: VecDeque<GroupTest>,
     /// Tests asked and not answered.
     busy: usize,
     n_found: usize,
-    found: Vec<NamedPlace>,
+    /// Inputs found and not named yet.
+    pub(super) found: Vec<NamedPlace>,
     /// Tests so far.
     pub(super) n_tests: usize,
     is_done: bool,
@@ -99,21 +101,6 @@ impl Halving {
         self.tests.push_back(GroupTest { group, chunk: None, part, about: About::Node(index) });
         self.busy += 1;
         self.n_tests += 1;
-    }
-
-    /// The next test, which stays until it is taken.
-    pub(super) fn next(&self) -> Option<&GroupTest> {
-        self.tests.front()
-    }
-
-    /// Takes the next test.
-    pub(super) fn take(&mut self) -> Option<GroupTest> {
-        self.tests.pop_front()
-    }
-
-    /// Inputs found since the last call.
-    pub(super) fn found(&mut self) -> Vec<NamedPlace> {
-        std::mem::take(&mut self.found)
     }
 
     /// Value at the base and the evaluations it is worth, those of idle groups included.
@@ -268,15 +255,15 @@ mod tests {
         let mut round = Halving::new(300, 0.45, (1.0, 4), around);
         let (mut named, mut n) = (vec![], 0);
         while round.advance() == RoundState::Going {
-            let test = round.take().unwrap();
+            let test = round.tests.pop_front().unwrap();
             let hit = |place: usize| test.group.0.iter().any(|&(start, end)| (start..end).contains(&place));
             // They do not add up: the strongest one decides.
             let change = effects.iter().filter(|(place, _)| hit(*place)).map(|e| e.1).fold(0.0, f64::max);
             round.told(test, Some(1.0 + change + noise * stream.normal()), around);
-            named.extend(round.found().iter().map(|found| found.place));
+            named.extend(std::mem::take(&mut round.found).iter().map(|found| found.place));
             n += 1;
         }
-        named.extend(round.found().iter().map(|found| found.place));
+        named.extend(std::mem::take(&mut round.found).iter().map(|found| found.place));
         named.sort_unstable();
         (named, n)
     }

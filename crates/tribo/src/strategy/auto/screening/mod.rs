@@ -25,7 +25,7 @@ use crate::strategy::study::insight::Fact;
 use crate::trial::{Moves, Recipe, RoundStart, TrialId};
 use coded::Coded;
 use halving::Halving;
-use round::{Round, RoundState};
+use round::RoundState;
 
 /// Where a round departs from: a trial, and its value as the mean of so many evaluations.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,7 +38,7 @@ pub(super) struct Base {
 impl Base {
     /// The incumbent.
     pub(super) fn incumbent(context: &Context) -> Option<Base> {
-        context.results.incumbent().map(|best| Base { id: best.id, value: best.value, n_values: 1 })
+        context.results.incumbent.map(|best| Base { id: best.id, value: best.value, n_values: 1 })
     }
 }
 
@@ -60,6 +60,12 @@ pub(super) fn screen_from(context: &mut Context, base: Base) -> Step {
         return Step::Screen(base, Moves::Far);
     }
     Step::Screen(base, Moves::Inside)
+}
+
+/// Tests of either kind.
+enum Round {
+    Coded(Coded),
+    Halving(Halving),
 }
 
 /// A round of screening.
@@ -93,23 +99,58 @@ impl Screening {
 
     /// Whether a test waits to be asked.
     pub(super) fn has_test(&self) -> bool {
-        self.round.next().is_some()
+        self.next().is_some()
+    }
+
+    /// The next test, which stays until it is taken.
+    fn next(&self) -> Option<&GroupTest> {
+        match &self.round {
+            Round::Coded(round) => round.tests.front(),
+            Round::Halving(round) => round.tests.front(),
+        }
     }
 
     /// How the next test is made.
     pub(super) fn recipe(&self, context: &Context) -> Recipe {
-        self.round.recipe(self.number, &context.recipes.round(self.number).start)
+        let Some(GroupTest { group, chunk, part, .. }) = self.next() else { return Recipe::Uniform };
+        let (parts, step) = (group.0.clone(), self.step() * part);
+        let began = Some(Box::new(context.recipes.round(self.number).start.clone()));
+        Recipe::Move { round: self.number, began, parts, chunk: *chunk, step }
     }
 
     /// Takes the next test.
     pub(super) fn take(&mut self) -> Task {
-        self.round.take().map_or(Task::Point, |test| Task::Test(self.number, test))
+        let test = match &mut self.round {
+            Round::Coded(round) => round.tests.pop_front(),
+            Round::Halving(round) => round.tests.pop_front(),
+        };
+        test.map_or(Task::Point, |test| Task::Test(self.number, test))
+    }
+
+    /// How far inputs move.
+    fn step(&self) -> f64 {
+        match &self.round {
+            Round::Coded(round) => round.step,
+            Round::Halving(round) => round.step,
+        }
+    }
+
+    /// Groups that answer weakly and wait.
+    fn n_waiting(&self) -> usize {
+        match &self.round {
+            Round::Coded(round) => round.n_waiting(),
+            Round::Halving(_) => 0,
+        }
     }
 
     /// Takes the answer to a test of round `number`, which may be over.
     pub(super) fn told(&mut self, context: &Context, number: usize, test: GroupTest, value: Option<f64>) {
-        if self.number == number {
-            self.round.told(test, value, context.surroundings());
+        if self.number != number {
+            return;
+        }
+        match &mut self.round {
+            Round::Coded(round) => round.told(test, value, context.surroundings()),
+            Round::Halving(round) => round.told(test, value, context.surroundings()),
         }
     }
 
@@ -127,8 +168,13 @@ impl Screening {
 
     /// Gives work to open groups, names what was found, and says what follows.
     pub(super) fn settle(&mut self, context: &mut Context) -> Step {
-        let (lined, number) = (context.tried.line, self.number);
-        let state = self.round.advance(lined, |group| sense(context, number, &group.0));
+        let number = self.number;
+        let state = match &mut self.round {
+            Round::Coded(round) => {
+                round.advance(context.tried.line, |group| sense(context, number, &group.0))
+            }
+            Round::Halving(round) => round.advance(),
+        };
         self.name_found(context);
         match state {
             RoundState::Going => Step::Stay,
@@ -164,7 +210,11 @@ impl Screening {
 
     /// Takes over the inputs that were found.
     pub(super) fn name_found(&mut self, context: &mut Context) {
-        let (found, step) = (self.round.found(), self.round.step());
+        let step = self.step();
+        let found = match &mut self.round {
+            Round::Coded(round) => std::mem::take(&mut round.found),
+            Round::Halving(round) => std::mem::take(&mut round.found),
+        };
         let map = context.recipes.round(self.number);
         let inputs: Vec<usize> = found.iter().map(|found| map.order[found.place] as usize).collect();
         if let Round::Coded(round) = &self.round
@@ -186,8 +236,11 @@ impl Screening {
             let map = context.recipes.round(self.number);
             (map.start.moves, map.order.len())
         };
-        let weak_groups = self.round.n_waiting();
-        let (tests, named) = (self.round.n_tests(), context.named.len());
+        let (weak_groups, named) = (self.n_waiting(), context.named.len());
+        let tests = match &self.round {
+            Round::Coded(round) => round.n_tests,
+            Round::Halving(round) => round.n_tests,
+        };
         context.found(Fact::Screened { inputs, tests, named, weak_groups });
         if moves == Moves::Inside && !context.tried.large_steps {
             let is_discrete = |input: usize| context.recipes.is_discrete(input);

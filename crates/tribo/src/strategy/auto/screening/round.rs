@@ -3,11 +3,8 @@
 //! Which trials the questions are is not its business. With small steps answers add up and codes can be read (`coded`).
 //! With large ones, for noise, integers and plateaus, nothing adds up and groups are halved by significance (`halving`).
 
-use super::coded::Coded;
 use super::group::Group;
-use super::halving::Halving;
 use crate::strategy::auto::tuning;
-use crate::trial::{Recipe, RoundStart};
 
 /// A question: the value with this group moved.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,89 +79,5 @@ impl Surroundings {
     /// Tests a round may take.
     pub(super) fn most_tests(&self) -> usize {
         (self.budget / tuning::TESTS_IN_BUDGET).max(tuning::FEWEST_TESTS)
-    }
-}
-
-/// A round of either kind.
-pub(super) enum Round {
-    Coded(Coded),
-    Halving(Halving),
-}
-
-impl Round {
-    /// How far inputs move.
-    pub(super) fn step(&self) -> f64 {
-        match self {
-            Round::Coded(round) => round.step,
-            Round::Halving(round) => round.step,
-        }
-    }
-
-    /// How the next test of round `number` is made.
-    pub(super) fn recipe(&self, number: usize, start: &RoundStart) -> Recipe {
-        match self.next() {
-            Some(GroupTest { group, chunk, part, .. }) => {
-                let (parts, step) = (group.0.clone(), self.step() * part);
-                let began = Some(Box::new(start.clone()));
-                Recipe::Move { round: number, began, parts, chunk: *chunk, step }
-            }
-            None => Recipe::Uniform,
-        }
-    }
-
-    /// The next test, which stays until it is taken.
-    pub(super) fn next(&self) -> Option<&GroupTest> {
-        match self {
-            Round::Coded(round) => round.next(),
-            Round::Halving(round) => round.next(),
-        }
-    }
-
-    /// Takes the next test.
-    pub(super) fn take(&mut self) -> Option<GroupTest> {
-        match self {
-            Round::Coded(round) => round.take(),
-            Round::Halving(round) => round.take(),
-        }
-    }
-
-    /// Takes the answer to a test: the value, or none if the evaluation broke.
-    pub(super) fn told(&mut self, test: GroupTest, value: Option<f64>, around: Surroundings) {
-        match self {
-            Round::Coded(round) => round.told(test, value, around),
-            Round::Halving(round) => round.told(test, value, around),
-        }
-    }
-
-    /// Gives work to open groups and says where the round stands. `sign_of` is the sense of a group's move.
-    pub(super) fn advance(&mut self, lined: bool, sign_of: impl Fn(&Group) -> f64) -> RoundState {
-        match self {
-            Round::Coded(round) => round.advance(lined, sign_of),
-            Round::Halving(round) => round.advance(),
-        }
-    }
-
-    /// Inputs found since the last call.
-    pub(super) fn found(&mut self) -> Vec<NamedPlace> {
-        match self {
-            Round::Coded(round) => round.found(),
-            Round::Halving(round) => round.found(),
-        }
-    }
-
-    /// Tests so far.
-    pub(super) fn n_tests(&self) -> usize {
-        match self {
-            Round::Coded(round) => round.n_tests,
-            Round::Halving(round) => round.n_tests,
-        }
-    }
-
-    /// Groups that answer weakly and wait.
-    pub(super) fn n_waiting(&self) -> usize {
-        match self {
-            Round::Coded(round) => round.n_waiting(),
-            Round::Halving(_) => 0,
-        }
     }
 }

@@ -48,10 +48,10 @@ impl Verification {
         self.checked_at = context.results.len();
         let kept = context.named_inputs();
         let wanted = over_named && !context.tried.line && context.prior != PriorKnowledge::Given;
-        if !wanted || self.rest.is_some() || kept.len() == context.recipes.n_inputs() {
+        if !wanted || self.rest.is_some() || kept.len() == context.recipes.n_inputs {
             return;
         }
-        let Some(best) = context.results.incumbent() else { return };
+        let Some(best) = context.results.incumbent else { return };
         let base = best.id;
         let (n_moved, n_still) = if context.noise.noisy { tuning::REST_NOISY } else { tuning::REST_QUIET };
         for _ in 0..n_moved {
@@ -90,7 +90,7 @@ impl Verification {
         let farthest = moved.into_iter().max_by(|a, b| (a.1 - before).abs().total_cmp(&(b.1 - before).abs()));
         let Some((id, value)) = farthest.filter(|_| n_values > 0) else { return Step::Stay };
         let change = value - before;
-        let inputs = context.recipes.n_inputs() - context.named.len();
+        let inputs = context.recipes.n_inputs - context.named.len();
         let threshold = threshold(context);
         context.found(Fact::Rest { inputs, change, threshold });
         let matters = change.abs() > threshold;
@@ -114,7 +114,7 @@ impl Verification {
 
     /// Asks for one evaluation for each named input: the incumbent with that input moved.
     pub(in crate::strategy::auto) fn check_named(&mut self, context: &mut Context) {
-        let Some(best) = context.results.incumbent() else { return };
+        let Some(best) = context.results.incumbent else { return };
         self.n_checks = context.named.len();
         for input in context.named_inputs() {
             let mut z = context.recipes.of(best.id, &[input]);

@@ -93,7 +93,7 @@ impl Modelled {
     /// position; how many there are.
     fn feed_results(&mut self, context: &Context, first: usize, only_general: bool) -> usize {
         let mut n_fed = 0;
-        let incumbent = context.results.incumbent().map(|best| best.id);
+        let incumbent = context.results.incumbent.map(|best| best.id);
         for &Measured { id, value, in_model } in context.results.iter().skip(first) {
             if only_general && !is_general(context, id) {
                 continue;
@@ -116,7 +116,7 @@ fn leaves_line(context: &Context) -> bool {
     let general = context.results.iter().filter(|result| is_general(context, result.id));
     let mut values: Vec<f64> = general.map(|result| result.value).collect();
     values.sort_by(f64::total_cmp);
-    let (Some(best), Some(first)) = (context.results.incumbent(), values.first()) else { return false };
+    let (Some(best), Some(first)) = (context.results.incumbent, values.first()) else { return false };
     let (lowest, median) = (best.value, values[values.len() / 2]);
     first - lowest <= tuning::NEARLY_AS_GOOD * (median - lowest)
 }

@@ -13,7 +13,7 @@ use super::context::Context;
 use super::dense::{Bins, Evolution, Turn, bins};
 use super::tuning;
 use crate::error::{Error, Result};
-use crate::strategy::bo::{NextTrial, Optimiser, Proposal};
+use crate::strategy::bo::{Optimiser, Proposal};
 use crate::strategy::engine::{Located, Next, Plan};
 use crate::surrogate::watch::Watch;
 use crate::trial::{Purpose, Recipe, Trial, TrialId};
@@ -104,13 +104,7 @@ impl ModelSearch {
         let Some(modelled) = &mut self.modelled else {
             return Err(Error::Empty { what: "inputs to search" });
         };
-        if modelled.optimiser.best().is_none() {
-            // All first points of the space gave nothing: there is nothing to model yet.
-            return Ok(Plan::new(id, modelled.optimiser.design_point(id.0)?, Purpose::Initial, recipe));
-        }
-        let (purpose, n_asked) = (Purpose::Exploit, next.history.len());
-        let Proposal { u, decision } =
-            modelled.optimiser.propose(NextTrial { id: id.0, n_asked, purpose }, watch)?;
+        let Proposal { u, purpose, decision } = modelled.optimiser.propose(next, Purpose::Exploit, watch)?;
         let mut plan = Plan::new(id, u, purpose, recipe);
         plan.trial.decision = decision;
         Ok(plan)
@@ -126,7 +120,7 @@ impl ModelSearch {
             None => context.all_inputs(),
         };
         let empty = Error::Empty { what: "results of the study" };
-        let best = context.results.incumbent().ok_or(empty)?.id;
+        let best = context.results.incumbent.ok_or(empty)?.id;
         // Not a chain of them: what the incumbent itself set is set anew.
         let base = match context.recipes.recipe(best) {
             Some(Recipe::Set { base, inputs: set })
@@ -276,7 +270,7 @@ mod tests {
         let history = History::new();
         let next = Next { id: TrialId(10), history: &history };
         let plan = search.propose(&context, next, &Unwatched).unwrap();
-        let base = context.results.incumbent().unwrap().id;
+        let base = context.results.incumbent.unwrap().id;
         assert_eq!(plan.trial.recipe, Some(Recipe::Set { base, inputs: vec![3, 9] }));
         assert_eq!(plan.trial.z.len(), search.dim(&context));
         // The incumbent's own base, not a chain of them.

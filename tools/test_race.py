@@ -14,7 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from race import bbob, chart, environment, failures, methods, one, problems, run, score, space, stand_in, table  # noqa: E402
+from race import bbob, chart, environment, failures, methods, one, page, problems, run, score, space  # noqa: E402
+from race import stand_in, table  # noqa: E402
 
 
 def record(method="tribo", problem="f1", told=(3.0, 1.0, 2.0), **changed):
@@ -87,11 +88,29 @@ class Table(unittest.TestCase):
         ]
         text = table.tables(records)
         self.assertIn("2 tasks of 2 problems", text)
-        self.assertIn("- cma on f20, instance 1, seed 1: timed out after 5 s, after 1 evaluations.", text)
+        self.assertIn("- cma on f20, instance 1, seed 1: timed out after 5 s, after 1 evaluation.", text)
         cells = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in text.splitlines()]
         self.assertIn(["separable", "2", "0.00", "1.00", "-1.00", "cma"], cells)
         self.assertIn(["many optima, weak structure", "2", "1.00", "1.00", "+0.00", "cma"], cells)
         self.assertIn(["all", "2", "0.50", "1.00", "-0.50", "cma"], cells)
+
+    def test_shares_without_a_value_and_medians(self):
+        told = [None] * 20 + [5.0] * 5 + [None] * 5 + [1.0, None, None, None]
+        others = [record("tribo", "beam", [value] * 34, suite="failures", instance=i) for i, value in ((2, 2.0), (3, 9.0))]
+        text = table.tables([record("tribo", "beam", told, suite="failures"), *others])
+        cells = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in text.splitlines()]
+        self.assertIn(["beam", "34", "2"], cells)
+        self.assertIn(["beam", "no value, after the 20th", "19 %"], cells)
+        self.assertIn(["beam", "no value, after the 30th", "25 %"], cells)
+
+    def test_a_page_says_how_its_runs_were_made(self):
+        runs = [("tribo a", "f1"), ("tribo b", "f1"), ("cma", "f1"), ("cma", "f2")]
+        records = [record(method, problem, noise=0.05) for method, problem in runs]
+        self.assertEqual(
+            page.run_command(("bbob", 5, 0.05, 3), records),
+            "python3 tools/race run --suite bbob --inputs 5 --functions f1,f2 --instances 1 --evaluations 3 "
+            "--methods tribo,cma --seed 1 --noise 0.05 --out race.jsonl",
+        )
 
     def test_ticks_are_round(self):
         self.assertEqual(chart.ticks(-2.0, 3.0), [-2.0, -1.0, 0.0, 1.0, 2.0, 3.0])
@@ -239,6 +258,12 @@ class Race(unittest.TestCase):
         done = self.run_on("stand-in", "--methods", "random", "--evaluations", "5")
         self.assertEqual(done.returncode, 1)
         self.assertIn("has runs of random 0, and this is 1; give another --out", done.stderr)
+
+    def test_inputs_that_a_problem_decides_are_there_once(self):
+        done = self.run_on("failures", "--functions", "beam,disc-edge", "--inputs", "3-4", "--methods", "random", "--evaluations", "3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = [(each["problem"], each["inputs"]) for each in run.read([self.out])]
+        self.assertEqual(found, [("beam", 2), ("disc-edge", 3), ("disc-edge", 4)])
 
     def test_a_run_that_takes_too_long_says_so(self):
         done = self.run_on("stand-in", "--functions", "bowl", "--methods", "random", "--time-limit", "0.001")

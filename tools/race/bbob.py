@@ -4,7 +4,8 @@ from .problems import Problem
 from .space import box
 
 NAMES = [f"f{number}" for number in range(1, 25)]
-INPUTS = [5]
+INPUTS = 5
+FIXED = {}
 EVALUATIONS = 100
 
 # The groups of the functions' authors.

@@ -52,6 +52,8 @@ def setup(wheel):
         venv.create(folder, with_pip=True, clear=True)
         subprocess.run([*pip, "-r", str(REQUIREMENTS)], check=True)
         stamp.write_text(key)
-    what = [wheel] if wheel else [str(ROOT)]
-    subprocess.run([*pip, "--force-reinstall", "--no-deps", *what], check=True)
+    # maturin is that of the environment, not fetched for every build.
+    what = [wheel] if wheel else ["--no-build-isolation", str(ROOT)]
+    path = os.pathsep.join([str(own_python().parent), os.environ.get("PATH", "")])
+    subprocess.run([*pip, "--force-reinstall", "--no-deps", *what], check=True, env={**os.environ, "PATH": path})
     print(f"ready: {own_python()}")

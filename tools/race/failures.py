@@ -1,11 +1,11 @@
 """Problems whose evaluations fail.
 
-beam         w h for w in 5..100 and h in 5..200, not allowed where 1e6 / (w h^2) > 200. The optimum is on that edge, at
-             w = 5, w h^2 = 5000: sqrt(5000 w) = 158.11.
-branin-lost  Branin; 20 % of the evaluations fail by accident, and are told as accidents.
+beam           w h for w in 5..100 and h in 5..200, not allowed where 1e6 / (w h^2) > 200. The optimum is on that edge, at
+               w = 5, w h^2 = 5000: sqrt(5000 w) = 158.11.
+branin-lost    Branin; 20 % of the evaluations fail by accident, and are told as accidents.
 branin-failed  The same, told as plain failures.
-disc-beside  A bowl with ripples in the unit cube. A ball that has 30 % of the cube fails, the optimum is beside it.
-disc-edge    A round bowl whose lowest point is inside the ball; the lowest allowed value is on the ball's edge.
+disc-beside    A bowl with ripples in the unit cube. A ball that has 30 % of the cube fails, the optimum is beside it.
+disc-edge      A round bowl whose lowest point is inside the ball; the lowest allowed value is on the ball's edge.
 """
 
 import math
@@ -14,7 +14,8 @@ from .problems import Failure, Problem
 from .space import Real, box
 
 NAMES = ["beam", "branin-lost", "branin-failed", "disc-beside", "disc-edge"]
-INPUTS = [2]
+INPUTS = 2
+FIXED = {"beam": 2, "branin-lost": 2, "branin-failed": 2}
 EVALUATIONS = 100
 
 # The share of the cube that fails.

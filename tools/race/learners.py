@@ -8,8 +8,12 @@ from .problems import Problem
 from .space import Choice, Real, Whole
 
 NAMES = ["boosting", "svm", "forest", "mlp"]
-INPUTS = [None]
+INPUTS = None
+FIXED = dict.fromkeys(NAMES)
 EVALUATIONS = 60
+
+# Few, as a race has thousands of evaluations.
+N_FOLDS = 3
 
 
 def make(name, inputs, instance):
@@ -17,7 +21,7 @@ def make(name, inputs, instance):
     from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
     x, y = data(return_X_y=True)
-    folds = (StratifiedKFold if classes else KFold)(3 if name == "mlp" else 5, shuffle=True, random_state=instance)
+    folds = (StratifiedKFold if classes else KFold)(N_FOLDS, shuffle=True, random_state=instance)
 
     def loss(point):
         model = learner(dict(zip([one.name for one in space], point)), instance)
@@ -33,8 +37,8 @@ def boosting():
 
     space = [
         Real("learning_rate", 0.01, 0.5, log=True),
-        Whole("n_estimators", 20, 300, log=True),
-        Whole("max_depth", 1, 8),
+        Whole("n_estimators", 20, 200, log=True),
+        Whole("max_depth", 1, 6),
         Real("subsample", 0.3, 1.0),
         Choice("loss", ("squared_error", "absolute_error", "huber")),
     ]

@@ -66,8 +66,9 @@ def run(spec, write):
 
 def main(text):
     spec = json.loads(text)
-    # What the tool has installed for its problems, after all that this Python has of its own.
-    if spec.get("packages"):
+    # What the tool has installed for its problems, after all that this Python has of its own; compiled modules are for one
+    # version of Python.
+    if f"python{sys.version_info.major}.{sys.version_info.minor}" in (spec.get("packages") or "").split(os.sep):
         sys.path.append(spec["packages"])
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

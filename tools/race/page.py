@@ -16,7 +16,7 @@ Made on {date} by
 {command}
 ```
 
-from the runs of {versions}. One evaluation at a time; a task is a problem, an instance of it and a seed, the same for all
+from runs of {versions}, whose commands are below. One evaluation at a time; a task is a problem, an instance of it and a seed, the same for all
 methods, noise and accidents included. All values are minimised. Without noise the lowest value measured counts; under noise
 the true value at the point that a method recommends: tribo the one it calls recommended, BoTorch and Optuna's GP the lowest
 posterior mean of those measured, CMA-ES the mean of its law, the others the lowest value measured. Own time is that of the
@@ -34,11 +34,25 @@ def write(folder, records, points, arguments):
         )
     ]
     for setting, members in score.settings(score.name_versions(records)).items():
-        lines += [*table.one_setting(setting, members, points), ""]
+        lines += [*table.one_setting(setting, members, points), "", "```text", run_command(setting, members), "```", ""]
         for name, title, chart in figures(setting, members):
             (folder / name).write_text(chart)
             lines += [f"![{title}]({name})", ""]
     (folder / "race.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+def run_command(setting, records):
+    """The command that makes the runs of a setting."""
+    suite, inputs, noise, evaluations = setting
+
+    def all_of(name):
+        # A method's name may have its version behind it.
+        return ",".join(dict.fromkeys(str(record[name]).split()[0] for record in records))
+
+    given = [("suite", suite), ("inputs", inputs), ("functions", all_of("problem")), ("instances", all_of("instance"))]
+    given += [("evaluations", evaluations), ("methods", all_of("method")), ("seed", all_of("seed")), ("noise", noise or None)]
+    options = [part for name, value in given if value is not None for part in (f"--{name}", str(value))]
+    return shlex.join(["python3", "tools/race", "run", *options, "--out", "race.jsonl"])
 
 
 def figures(setting, records):
@@ -46,6 +60,7 @@ def figures(setting, records):
     suite, inputs, noise, evaluations = setting
     methods = table.methods_of(records)
     tasks = score.common(records, methods)
+    middle = score.median if suite == "failures" else score.mean
     stem = "-".join(
         ["race", suite, *([f"{inputs}"] if inputs else []), *([f"noise{100 * noise:g}"] if noise else []), f"{evaluations}"]
     )
@@ -60,17 +75,17 @@ def figures(setting, records):
         if not members:
             continue
         title = ", ".join(([problem] if problem else []) + [table.name_of(setting)])
-        series = [(method, curve(members, method, steps, is_gap=suite == "bbob")) for method in methods]
-        what = "mean log10 gap" if suite == "bbob" else "mean of the lowest value"
+        series = [(method, curve(members, method, steps, middle, suite == "bbob")) for method in methods]
+        what = "mean log10 gap" if suite == "bbob" else f"{middle.__name__} of what was reached"
         chart = line_chart(title, "evaluations", what, series)
         yield f"{stem}-{problem}.svg" if problem else f"{stem}.svg", title, chart
 
 
-def curve(tasks, method, steps, is_gap):
+def curve(tasks, method, steps, middle, is_gap):
     points = []
     for k in steps:
         reached = [(score.value_at(by[method], k), by[method]["optimum"]) for by in tasks.values()]
         # Before every run has a value there is no mean.
         if all(value is not None for value, _ in reached):
-            points.append((k, score.mean([score.log_gap(*each) if is_gap else each[0] for each in reached])))
+            points.append((k, middle([score.log_gap(*each) if is_gap else each[0] for each in reached])))
     return points

@@ -8,7 +8,8 @@ from .problems import Problem
 from .space import box
 
 NAMES = ["path"]
-INPUTS = [60]
+INPUTS = 60
+FIXED = {"path": 60}
 EVALUATIONS = 200
 
 

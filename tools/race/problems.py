@@ -9,7 +9,8 @@ import importlib
 from dataclasses import dataclass
 from typing import Callable
 
-# In which module a suite is; each has `NAMES`, `INPUTS` (the default, None where the problem decides), `EVALUATIONS` and
+# In which module a suite is. Each has the `NAMES` of its problems, how many `INPUTS` they have where nothing is said, those
+# whose inputs are `FIXED` (None where they are of several kinds), the `EVALUATIONS` of a run, and
 # `make(name, inputs, instance)`.
 SUITES = {
     "bbob": "bbob",

@@ -44,21 +44,21 @@ def plan(args):
     """The runs that are asked for, one after the other by problem, so that what is there is comparable early."""
     suite = problems.suite(args.suite)
     names = suite.NAMES if args.functions is None else pick(args.functions, suite.NAMES, args.suite)
-    # Where the problem decides, what is typed does not.
-    inputs = args.inputs if args.inputs and suite.INPUTS in ([2], [5]) else suite.INPUTS
     evaluations = args.evaluations or suite.EVALUATIONS
-    return [
-        dict(zip(KEY, (args.suite, name, n_inputs, instance, args.noise, evaluations, seed, method)))
-        for n_inputs in inputs
+    keys = [
+        (args.suite, name, suite.FIXED.get(name, n_inputs), instance, args.noise, evaluations, seed, method)
+        for n_inputs in args.inputs or [suite.INPUTS]
         for instance in args.instances
         for seed in args.seed
         for name in names
         for method in args.methods
     ]
+    # A problem that decides its inputs is there once, whatever numbers of inputs are typed.
+    return [dict(zip(KEY, key)) for key in dict.fromkeys(keys)]
 
 
 def pick(text, names, suite):
-    """Functions as they are typed: `1-5,20` of those that have numbers, else names."""
+    """Functions as they are typed: `1-5,20` of those that have numbers, or names."""
     chosen = []
     for part in text.split(","):
         first, _, last = part.partition("-")
@@ -170,5 +170,10 @@ def run(args):
                 name = f"{record['method']} {record['problem']} instance {record['instance']} seed {record['seed']}"
                 print(f"{n_ended}/{len(missing)} {name}: {record['seconds']:.1f} s{how}", file=sys.stderr)
 
-        list(pool.map(each, missing))
+        try:
+            list(pool.map(each, missing))
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            print(f"interrupted; the same command goes on with what {out} does not have", file=sys.stderr)
+            return 130
     return 1 if n_broken else 0

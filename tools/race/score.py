@@ -6,6 +6,7 @@ ten and no lower than 1e-8, BBOB's own precision.
 """
 
 import math
+import statistics
 from collections import defaultdict
 
 # Gaps below this are the same.
@@ -40,6 +41,10 @@ def ranks(values):
 
 def mean(values):
     return sum(values) / len(values)
+
+
+def median(values):
+    return statistics.median(values)
 
 
 def name_versions(records):

@@ -6,7 +6,8 @@ from .problems import Problem
 from .space import box
 
 NAMES = ["bowl", "valley"]
-INPUTS = [2]
+INPUTS = 2
+FIXED = {}
 EVALUATIONS = 20
 
 

@@ -7,7 +7,8 @@ from .problems import Problem
 from .space import box
 
 NAMES = ["swimmer"]
-INPUTS = [16]
+INPUTS = 16
+FIXED = {"swimmer": 16}
 EVALUATIONS = 200
 
 N_STEPS = 300

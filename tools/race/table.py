@@ -26,6 +26,10 @@ def rows(table):
     return lines
 
 
+def counted(n, what):
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
 def number(value, digits=2):
     return "-" if value is None else f"{value:.{digits}f}"
 
@@ -53,7 +57,7 @@ def one_setting(setting, records, points=None):
     lines = [f"## {name_of(setting)}", ""]
     left_out = len({(r["problem"], r["instance"], r["seed"]) for r in records}) - len(tasks)
     n_problems = len({problem for problem, _, _ in tasks})
-    lines.append(f"{len(tasks)} tasks of {n_problems} problems that all methods have ended; {left_out} left out.")
+    lines.append(f"{counted(len(tasks), 'task')} of {counted(n_problems, 'problem')} that all methods have ended; {left_out} left out.")
     lines += endings(records)
     if not tasks:
         return lines
@@ -66,8 +70,9 @@ def one_setting(setting, records, points=None):
     seconds = [score.mean([by[method].get("own_seconds", 0.0) for by in tasks.values()]) for method in methods]
     table.append(["own time [s]", *[number(each, 1) for each in seconds]])
     lines += rows(table)
-    lines += gaps(tasks, methods, points) if setting[0] == "bbob" else values(tasks, methods, points)
-    return lines
+    if setting[0] == "bbob":
+        return lines + gaps(tasks, methods, points)
+    return lines + values(tasks, methods, points, score.median if setting[0] == "failures" else score.mean)
 
 
 def endings(records):
@@ -76,8 +81,8 @@ def endings(records):
     for record in records:
         if record["ended"] != "finished":
             where = f"{record['problem']}, instance {record['instance']}, seed {record['seed']}"
-            n_made = len(record["told"])
-            lines.append(f"- {record['method']} on {where}: {record['ended']}, after {n_made} evaluations.")
+            n_made = counted(len(record["told"]), "evaluation")
+            lines.append(f"- {record['method']} on {where}: {record['ended']}, after {n_made}.")
     return ["", *lines] if lines else []
 
 
@@ -104,9 +109,9 @@ def gaps(tasks, methods, points):
     return lines
 
 
-def values(tasks, methods, points):
-    """Other suites: the mean value on each problem."""
-    lines = ["", "Mean of the lowest value, or under noise of the true value at the recommended point:", ""]
+def values(tasks, methods, points, middle):
+    """Other suites: the mean value on each problem, or the median, and the share of evaluations that gave none."""
+    lines = ["", f"{middle.__name__.capitalize()} of what was reached:", ""]
     table = [["problem", "after", *methods]]
     for problem in dict.fromkeys(problem for problem, _, _ in tasks):
         members = [by for (name, _, _), by in tasks.items() if name == problem]
@@ -114,16 +119,20 @@ def values(tasks, methods, points):
             found = []
             for method in methods:
                 reached = [score.value_at(by[method], k) for by in members]
-                found.append(None if None in reached else score.mean(reached))
+                found.append(None if None in reached else middle(reached))
             table.append([problem, str(k), *bold_lowest([significant(each) for each in found], found)])
-        if any(value is None for by in members for value in by[methods[0]]["told"]):
-            table.append([problem, "without a value", *[share(members, method) for method in methods]])
+        if any(None in by[method]["told"] for by in members for method in methods):
+            # The start is the method's choice; what counts is whether it learns.
+            for after in (20, 30):
+                shares = [share(members, method, after) for method in methods]
+                table.append([problem, f"no value, after the {after}th", *shares])
     return lines + rows(table)
 
 
-def share(members, method):
-    told = [value for by in members for value in by[method]["told"]]
-    return f"{100 * sum(value is None for value in told) / len(told):.0f} %"
+def share(members, method, after):
+    """Of the evaluations after so many, those without a value."""
+    told = [value for by in members for value in by[method]["told"][after:]]
+    return f"{100 * told.count(None) / len(told):.0f} %" if told else "-"
 
 
 def versions(records):

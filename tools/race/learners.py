@@ -4,7 +4,7 @@ Deterministic: the instance is the seed of the split and of the learner. Choices
 logarithmic scale, as people tune them.
 """
 
-from .problems import Problem
+from .problems import Failure, Problem
 from .space import Choice, Real, Whole
 
 NAMES = ["boosting", "svm", "forest", "mlp"]
@@ -25,7 +25,14 @@ def make(name, inputs, instance):
 
     def loss(point):
         model = learner(dict(zip([one.name for one in space], point)), instance)
-        return -float(cross_val_score(model, x, y, cv=folds, scoring=scoring, error_score="raise").mean())
+        try:
+            found = -float(cross_val_score(model, x, y, cv=folds, scoring=scoring, error_score="raise").mean())
+        except ValueError as error:
+            # A perceptron whose weights have run away.
+            if "non-finite" not in str(error) and "NaN" not in str(error):
+                raise
+            raise Failure("failed") from None
+        return found
 
     return Problem(space, loss)
 

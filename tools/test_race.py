@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from race import bbob, chart, environment, failures, methods, one, page, problems, run, score, space  # noqa: E402
-from race import stand_in, table  # noqa: E402
+from race import bbob, chart, environment, failures, methods, one, page, problems, run, score, space
+from race import stand_in, table
 
 
 def record(method="tribo", problem="f1", told=(3.0, 1.0, 2.0), **changed):
@@ -225,12 +225,12 @@ class Race(unittest.TestCase):
         self.assertEqual({each["ended"] for each in records}, {"finished"})
         self.assertEqual([len(each["told"]) for each in records], [20] * 8)
         self.assertEqual(["recommended" in each for each in records], [False] * 4 + [True] * 4)
-        first = {each["problem"]: each for each in records if each["method"] == "random" and not each["noise"]}
+        # The first is a bowl, where any model finds lower values than chance.
+        tribo, chance, *_ = records
+        self.assertLess(min(tribo["told"]), min(chance["told"]))
         for each in records:
-            # Random points without noise are below the optimum nowhere, and tribo finds better ones.
-            if each["method"] == "tribo" and not each["noise"]:
-                self.assertLess(each["optimum"] - 1e-9, min(each["told"]))
-                self.assertLess(min(each["told"]), min(first[each["problem"]]["told"]))
+            lowest = min(each["recommended"].values() if each["noise"] else each["told"])
+            self.assertGreater(lowest, each["optimum"] - 1e-9)
         done = self.race("page", str(self.out), "-o", str(self.folder / "page"))
         self.assertEqual(done.returncode, 0, done.stderr)
         page = (self.folder / "page" / "race.md").read_text()
@@ -274,14 +274,14 @@ class Race(unittest.TestCase):
 
     def test_accidents_are_the_same_for_all(self):
         spec = dict(zip(run.KEY, ("failures", "branin-lost", 2, 1, 0.0, 60, 1, "random")))
-        lines = []
-        one.run(spec, lines.append)
-        kinds = [line.get("failure") for line in lines[1:]]
-        self.assertEqual(set(kinds), {None, "lost"})
-        self.assertTrue(4 <= kinds.count("lost") <= 22, kinds)
-        again = []
-        one.run({**spec, "problem": "branin-lost"}, again.append)
-        self.assertEqual([line["told"] for line in again[1:]], [line["told"] for line in lines[1:]])
+        lost = {}
+        for method in ("random", "tribo"):
+            lines = []
+            one.run({**spec, "method": method}, lines.append)
+            lost[method] = [line.get("failure") == "lost" for line in lines[1:]]
+        self.assertEqual(lost["random"], lost["tribo"])
+        # 12 of 60 are expected, and three standard deviations are 9.
+        self.assertTrue(3 <= sum(lost["random"]) <= 21, lost)
 
     def test_stand_in_is_zero_at_its_optimum_only(self):
         for name in stand_in.NAMES:

@@ -17,7 +17,7 @@ if __name__ == "__main__":
     # Run as a folder: the modules are those of the package `race`, not of its folder.
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from race import environment, methods, one, page, problems, run, table  # noqa: E402
+from race import environment, methods, one, page, problems, run, table
 
 
 def numbers(text):

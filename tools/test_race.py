@@ -6,6 +6,7 @@ is installed, else two functions of the tool stand in for it.
 
 import json
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -207,7 +208,8 @@ class Race(unittest.TestCase):
         return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
     def run_on(self, suite, *arguments):
-        return self.race("run", "--suite", suite, "--python", sys.executable, "--out", str(self.out), *arguments)
+        given = ["--suite", suite, "--instances", "1", "--python", sys.executable, "--out", str(self.out)]
+        return self.race("run", *given, *arguments)
 
     def test_tribo_and_random_points(self):
         has_ioh = subprocess.run(
@@ -264,6 +266,19 @@ class Race(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         found = [(each["problem"], each["inputs"]) for each in run.read([self.out])]
         self.assertEqual(found, [("beam", 2), ("disc-edge", 3), ("disc-edge", 4)])
+
+    def test_a_python_without_tribo_does_not_get_another_one(self):
+        # The environment's packages, with a tribo, stand behind those of the Python that is given.
+        (self.folder / "race" / "venv" / "lib" / f"python3.{sys.version_info.minor}" / "site-packages" / "tribo").mkdir(parents=True)
+        bare = self.folder / "bare"
+        bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -E "$@"\n')
+        bare.chmod(0o755)
+        command = [sys.executable, "-B", str(environment.FOLDER), "run", "--suite", "stand-in", "--instances", "1"]
+        command += ["--methods", "tribo", "--python", str(bare), "--out", str(self.out)]
+        variables = {**os.environ, "CARGO_TARGET_DIR": str(self.folder)}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=variables)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot run tribo: this Python has no package tribo", done.stderr)
 
     def test_a_run_that_takes_too_long_says_so(self):
         done = self.run_on("stand-in", "--functions", "bowl", "--methods", "random", "--time-limit", "0.001")

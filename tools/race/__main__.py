@@ -49,7 +49,8 @@ def parser():
     one_run.add_argument("--suite", default="bbob", choices=list(problems.SUITES))
     one_run.add_argument("--inputs", type=numbers, help="numbers of inputs, where the suite leaves them open")
     one_run.add_argument("--functions", help="1-24 of bbob, names of others; all without it")
-    one_run.add_argument("--instances", type=numbers, default="1")
+    # No default: which instances are looked at, and which are kept for later, is for the caller to say.
+    one_run.add_argument("--instances", type=numbers, required=True)
     one_run.add_argument("--evaluations", type=int, help="of each run; the suite's own without it")
     one_run.add_argument("--methods", type=names, default="tribo,random")
     one_run.add_argument("--seed", type=numbers, default="1")
@@ -78,6 +79,9 @@ def main(arguments):
         return environment.setup(args.wheel)
     if args.command == "run":
         return run.run(args)
+    for path in args.files:
+        if not Path(path).is_file():
+            raise SystemExit(f"there is no file {path}; `run` writes such files")
     records = [record for record in run.read(args.files) if args.methods is None or record["method"] in args.methods]
     if not records:
         raise SystemExit("the files have no runs of these methods" if args.methods else "the files have no runs")

@@ -10,6 +10,7 @@ import os
 import sys
 import time
 import zlib
+from importlib.util import find_spec
 
 from . import methods, problems
 
@@ -66,6 +67,9 @@ def run(spec, write):
 
 def main(text):
     spec = json.loads(text)
+    # Before the tool's packages, which have a tribo too: the one that is asked for is this Python's.
+    if "tribo" in (spec.get("method"), spec.get("version_of")) and find_spec("tribo") is None:
+        raise SystemExit("this Python has no package tribo; install it there, or give another --python")
     # What the tool has installed for its problems, after all that this Python has of its own; compiled modules are for one
     # version of Python.
     if f"python{sys.version_info.major}.{sys.version_info.minor}" in (spec.get("packages") or "").split(os.sep):

@@ -1,0 +1,1 @@
+"""tribo against what users would take instead; `python3 tools/race --help` says how."""

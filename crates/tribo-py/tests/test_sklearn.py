@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 import pickle
 from typing import Any
 
@@ -20,6 +21,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tribo
 from tribo.sklearn import SparseGPRegressor
+
+
+def test_parameters_and_defaults_are_those_of_the_process() -> None:
+    # scikit-learn reads them from the signature, so they are written twice.
+    def written(of: type) -> list[tuple[Any, ...]]:
+        parameters = inspect.signature(of).parameters.values()
+        return [(one.name, one.kind, one.default, one.annotation) for one in parameters]
+
+    assert written(SparseGPRegressor) == written(tribo.SparseGP)
 
 
 @parametrize_with_checks(

@@ -35,6 +35,8 @@ class SparseGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> mean, sd = model.predict(X[200:], return_std=True)
     """
 
+    # The parameters of SparseGP once more: scikit-learn reads them from this signature and sets them by name. A test holds
+    # the two lists together.
     def __init__(
         self,
         kernel: Kernel = "matern32",

@@ -255,7 +255,6 @@ impl<'a> Run<'a> {
             max_iterations: search.rounds.max(1),
             gradient_tolerance: GRADIENT_TOLERANCE,
             decrease_tolerance: DECREASE_TOLERANCE,
-
             ..LbfgsOptions::default()
         };
         let mut live = Vec::with_capacity(search.starts);

@@ -1,4 +1,4 @@
-//! Cholesky factors: with a jitter ladder, updated and down-dated by one vector, grown by one row.
+//! Cholesky factors: with a jitter ladder, updated by one vector, grown by one row.
 //!
 //! A kernel matrix of smooth functions is positive definite in exact arithmetic only: its small eigenvalues
 //! drown in rounding. Adding a jitter ε · mean(diagonal) lifts them; the ladder climbs by factors of ten until
@@ -99,22 +99,11 @@ impl Factor {
         (0..self.size()).map(|i| self.l[(i, i)].ln()).sum()
     }
 
-    /// L Lᵀ ← L Lᵀ + v vᵀ. Leaves rubbish in `v`.
+    /// L Lᵀ ← L Lᵀ + v vᵀ. Leaves rubbish in `v`. On error, which takes numbers that are not finite, the factor is spoilt.
     pub fn update(&mut self, v: &mut [f64]) -> Result<()> {
-        self.rank_one("updated factor", v, 1.0)
-    }
-
-    /// L Lᵀ ← L Lᵀ - v vᵀ, an error if the result is not positive definite. Leaves rubbish in `v`.
-    ///
-    /// On error the factor is spoilt; the caller keeps a copy or rebuilds.
-    pub fn downdate(&mut self, v: &mut [f64]) -> Result<()> {
-        self.rank_one("down-dated factor", v, -1.0)
-    }
-
-    fn rank_one(&mut self, matrix: &'static str, v: &mut [f64], sign: f64) -> Result<()> {
-        let m = self.size();
+        let (m, matrix) = (self.size(), "updated factor");
         assert_eq!(v.len(), m, "rank-one update of the wrong length");
-        let mut alpha = [sign];
+        let mut alpha = [1.0];
         let bad_pivot = match llt::update::rank_r_update_clobber(
             self.l.as_mut(),
             faer::MatMut::from_column_major_slice_mut(v, m, 1),
@@ -228,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn update_and_downdate_equal_a_fresh_factor() {
+    fn an_update_equals_a_fresh_factor() {
         for m in [1, 5, 64, 301] {
             let mut stream = Stream::new(m as u64, "rank one", 0);
             let a = positive_definite(m, 9);
@@ -237,11 +226,9 @@ mod tests {
             let mut factor = Factor::new("A", a.as_ref(), JITTER_IF_NEEDED).unwrap();
             factor.update(&mut v.clone()).unwrap();
             assert!(residual(&factor, &updated) < 1e-12);
-            factor.downdate(&mut v.clone()).unwrap();
-            assert!(residual(&factor, &a) < 1e-11);
         }
         let mut factor = Factor::new("A", positive_definite(4, 2).as_ref(), JITTER_IF_NEEDED).unwrap();
-        assert!(factor.downdate(&mut [1e6, 0.0, 0.0, 0.0]).is_err());
+        assert!(factor.update(&mut [f64::NAN, 0.0, 0.0, 0.0]).is_err());
     }
 
     #[test]

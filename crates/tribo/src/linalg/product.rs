@@ -95,15 +95,6 @@ fn column_below(l: MatRef<'_, f64>, j: usize) -> &[f64] {
     &column.map_or(&[] as &[f64], |column| column.as_slice())[j + 1..]
 }
 
-/// Copies the lower triangle onto the upper one.
-pub fn mirror_lower(mut a: MatMut<'_, f64>) {
-    for j in 0..a.ncols() {
-        for i in j + 1..a.nrows() {
-            a[(j, i)] = a[(i, j)];
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

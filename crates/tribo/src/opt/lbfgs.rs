@@ -23,10 +23,11 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use self::curvature::{Curvature, dot};
+use self::curvature::Curvature;
 use self::search::{GROWTH, LineSearch, Verdict};
 use super::{Status, Stop, check_box, in_range};
 use crate::error::Result;
+use crate::linalg::reduce::dot_in_order as dot;
 
 /// When to stop and how far to begin.
 #[derive(Debug, Clone, PartialEq)]

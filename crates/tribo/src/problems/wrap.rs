@@ -7,6 +7,7 @@
 
 use super::{Problem, wrong_dim};
 use crate::error::{Error, Result};
+use crate::linalg::reduce::dot_in_order as dot;
 use crate::rng::Stream;
 use std::sync::Arc;
 
@@ -206,10 +207,6 @@ fn raise(problem: &Problem, directions: &[Vec<f64>], inner: &[f64]) -> Vec<f64> 
         x.iter_mut().zip(row).for_each(|(x, r)| *x += v * r);
     }
     x
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Gaussian vectors made orthonormal by Gram-Schmidt, each row cleaned twice: once loses digits when a row is

@@ -124,19 +124,6 @@ impl Space {
         Some(Coordinate { parameter, element: within / width, category })
     }
 
-    /// How a coordinate is written in messages: `x`, `x[3]`, `solver=fast`, `solver[3]=fast`.
-    pub fn coordinate_name(&self, coordinate: usize) -> Option<String> {
-        let Coordinate { parameter, element, category } = self.coordinate(coordinate)?;
-        let parameter = &self.parameters[parameter];
-        let element = parameter.element_name(element);
-        match (category, parameter.kind()) {
-            (Some(category), Kind::Categorical { categories }) => {
-                Some(format!("{element}={}", categories[category]))
-            }
-            _ => Some(element),
-        }
-    }
-
     /// A point from the user's values, one column per parameter; refused by name if one does not fit.
     pub fn point(&self, columns: Vec<Values>) -> Result<Point> {
         let (expected, found) = (self.parameters.len(), columns.len());
@@ -219,11 +206,7 @@ impl Space {
     /// How the input of a coordinate is written in messages: `x`, `x[3]`, `solver`.
     pub fn input_name(&self, coordinate: usize) -> Option<String> {
         let Coordinate { parameter, element, .. } = self.coordinate(coordinate)?;
-        let parameter = &self.parameters[parameter];
-        Some(match parameter.size() {
-            None => parameter.name().to_owned(),
-            Some(_) => format!("{}[{element}]", parameter.name()),
-        })
+        Some(self.parameters[parameter].element_name(element))
     }
 
     /// Puts the coordinates of one input, the first of which is `first`, where [`Space::snap`] would.

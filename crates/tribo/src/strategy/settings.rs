@@ -9,6 +9,11 @@ use crate::space::Space;
 use crate::surrogate::kernel::Shape;
 use crate::surrogate::sparse::{Approximation, Objective};
 
+/// Points of `bo`'s initial design at least and at most; between, three for each coordinate. More than four lets a first fit
+/// tell slopes from noise; more than 20 would take too much of a budget of a hundred evaluations, and the model's own
+/// points tell more by then. Chosen, not measured.
+const INITIAL_POINTS: (usize, usize) = (4, 20);
+
 /// Which strategy, with its settings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Strategy {
@@ -254,6 +259,7 @@ impl Settings {
 
     /// Initial points of an embedding with this model dimension.
     pub(super) fn n_initial(&self, dim: usize) -> usize {
-        self.initial.count.unwrap_or((3 * dim).clamp(4, 20))
+        let (least, most) = INITIAL_POINTS;
+        self.initial.count.unwrap_or((3 * dim).clamp(least, most))
     }
 }

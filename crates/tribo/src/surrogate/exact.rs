@@ -9,6 +9,7 @@
 //! for n up to about 2,000; beyond that use `sparse`. The evidence at the estimated μ is a profile: its gradient
 //! needs no term for μ.
 
+use super::LOG_2_PI;
 use super::data::{Data, check_number, check_queries};
 use super::hyper::{Hyperparameters, Mean};
 use super::kernel::Scaled;
@@ -18,8 +19,6 @@ use crate::linalg::cholesky::{Factor, JITTER_IF_NEEDED};
 use crate::linalg::product;
 use crate::linalg::reduce::{add_scaled, add_squares, dot, multiply};
 use faer::{Mat, MatRef};
-
-const LOG_2_PI: f64 = 1.837_877_066_409_345_6;
 
 /// A Gaussian process conditioned on all of its data.
 #[derive(Debug, Clone)]

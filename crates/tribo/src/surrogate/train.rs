@@ -237,6 +237,21 @@ enum Stage {
     Only,
 }
 
+/// A value and its gradient.
+type Told = (f64, Vec<f64>);
+
+fn options(tolerance: f64, evaluations: usize) -> LbfgsOptions {
+    LbfgsOptions {
+        max_evaluations: evaluations.max(1),
+        max_iterations: evaluations.max(1),
+        decrease_tolerance: tolerance,
+        gradient_tolerance: 1e-6,
+        // A factor e^0.5 in every hyper-parameter: neither timid nor off the map.
+        initial_step: 0.5,
+        ..LbfgsOptions::default()
+    }
+}
+
 /// The state of a search for hyper-parameters across its stages.
 struct Search<'a> {
     shape: Shape,
@@ -299,9 +314,9 @@ impl<'a> Search<'a> {
         tolerance: f64,
         evaluations: usize,
         stage: Stage,
-        mut objective: impl FnMut(&Hyperparameters) -> Result<(f64, Vec<f64>)>,
+        mut objective: impl FnMut(&Hyperparameters) -> Result<Told>,
     ) -> Result<()> {
-        let mut evaluate = |search: &mut Search<'a>, log: &[f64]| -> Result<(f64, Vec<f64>)> {
+        let mut evaluate = |search: &mut Search<'a>, log: &[f64]| -> Result<Told> {
             let told = search.evaluate(n, log, &mut objective)?;
             match stage {
                 Stage::Subset => search.report.subset_evaluations += 1,
@@ -309,24 +324,8 @@ impl<'a> Search<'a> {
             }
             Ok(told)
         };
-        let options = LbfgsOptions {
-            max_evaluations: evaluations.max(1),
-            max_iterations: evaluations.max(1),
-            decrease_tolerance: tolerance,
-            gradient_tolerance: 1e-6,
-            // A factor e^0.5 in every hyper-parameter: neither timid nor off the map.
-            initial_step: 0.5,
-            ..LbfgsOptions::default()
-        };
-
-        // Start at the best of the places given.
-        let (mut start, mut told) = (self.starts[0].clone(), evaluate(self, &self.starts[0].clone())?);
-        for other in self.starts.clone().into_iter().skip(1) {
-            let value = evaluate(self, &other)?;
-            if value.0 < told.0 || told.0.is_nan() {
-                (start, told) = (other, value);
-            }
-        }
+        let (start, told) = self.best_start(&mut evaluate)?;
+        let options = options(tolerance, evaluations);
         let mut run = match &self.last {
             Some(last) => last.warm(&start, 1.0, options)?,
             None => Lbfgs::new(&start, &self.low, &self.high, options)?,
@@ -334,22 +333,18 @@ impl<'a> Search<'a> {
         let promised = run.predicted_decrease(&told.1);
         let mut status = run.tell(told.0, &told.1);
         self.tell_progress(run.best().1);
-        let mut stop = None;
         if stage == Stage::AfterSubset && promised <= tolerance * told.0.abs().max(1.0) {
             status = Status::Stopped(Stop::DecreaseSmall);
         }
-        loop {
-            if let Status::Stopped(reason) = status {
-                stop = Some(reason);
-                break;
-            }
-            if self.watch.deadline_passed() {
-                break;
-            }
+        while status == Status::Continue && !self.watch.deadline_passed() {
             let (value, gradient) = evaluate(self, run.point())?;
             status = run.tell(value, &gradient);
             self.tell_progress(run.best().1);
         }
+        let stop = match status {
+            Status::Stopped(reason) => Some(reason),
+            Status::Continue => None,
+        };
         self.starts = vec![run.best().0.to_vec()];
         self.report.stop = stop;
         self.report.objective = -run.best().1;
@@ -361,13 +356,30 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
+    /// The best of the places to start from, and what was found there.
+    fn best_start(
+        &mut self,
+        evaluate: &mut impl FnMut(&mut Search<'a>, &[f64]) -> Result<Told>,
+    ) -> Result<(Vec<f64>, Told)> {
+        let (first, others) = (self.starts[0].clone(), self.starts[1..].to_vec());
+        let told = evaluate(self, &first)?;
+        let mut best = (first, told);
+        for other in others {
+            let told = evaluate(self, &other)?;
+            if told.0 < best.1.0 || best.1.0.is_nan() {
+                best = (other, told);
+            }
+        }
+        Ok(best)
+    }
+
     /// -(objective + prior)/n and its gradient; infinite where a factorisation fails.
     fn evaluate(
         &self,
         n: usize,
         log: &[f64],
-        objective: &mut impl FnMut(&Hyperparameters) -> Result<(f64, Vec<f64>)>,
-    ) -> Result<(f64, Vec<f64>)> {
+        objective: &mut impl FnMut(&Hyperparameters) -> Result<Told>,
+    ) -> Result<Told> {
         match objective(&Hyperparameters::from_log(self.shape, log)) {
             Ok((value, mut gradient)) => {
                 let prior = self.training.priors.add_log_density(log, &mut gradient);

@@ -14,6 +14,7 @@
 //! Cost: O(d k² + k³) for a minimiser, with no evaluation. Everything is checked against B built by the
 //! textbook update, in the tests below.
 
+use crate::linalg::reduce::dot_in_order as dot;
 use std::collections::VecDeque;
 
 /// A pair is used when cos(s, y) is above this; a quadratic of condition 1e20 would still pass.
@@ -227,11 +228,6 @@ impl Curvature {
         let v = Lu::factor(inner, k2)?.solve(&w_r);
         Some(rows.iter().zip(r).map(|(row, r)| -(r + dot(row, &v) / theta) / theta).collect())
     }
-}
-
-/// Σ aᵢbᵢ.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// a += factor · b.

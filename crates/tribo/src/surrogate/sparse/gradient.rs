@@ -45,38 +45,73 @@ impl Sums {
         self.g_trace += other.g_trace;
         self.w_omega_w += &other.w_omega_w;
     }
+
+    fn scale(&mut self, factor: f64) {
+        self.lengths.iter_mut().for_each(|value| *value *= factor);
+        self.e_w *= factor;
+        self.g_kff *= factor;
+        self.g_trace *= factor;
+        self.w_omega_w *= faer::Scale(factor);
+    }
 }
 
 /// Gradient of the objective that `evidence` was made for, in the order of `Hyperparameters::to_log`.
 pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch) -> Result<Vec<f64>> {
     let m = model.inducing.nrows();
-    let kernel = &evidence.hyper.kernel;
-    let (signal_var, noise_var) = (kernel.signal_var, evidence.hyper.noise_var);
-    let n_lengths = kernel.length_scales.len();
-    let constant = evidence.noise == Noise::Constant;
-    // Ω = omega I, for a constant Λ.
-    let omega = if model.objective == Objective::Bound { 0.5 / noise_var } else { 0.0 };
-
     let mut b_inv = Mat::<f64>::identity(m, m);
     product::solve_lower(evidence.lb.l(), b_inv.as_mut());
     product::solve_lower_transposed(evidence.lb.l(), b_inv.as_mut());
-
     go_on(watch, "a gradient")?;
-
-    // S = 2Ω - B⁻¹/σ², N = S Luu⁻¹.
-    let mut s = Mat::from_fn(m, m, |i, j| f64::from(i == j) * 2.0 * omega - b_inv[(i, j)] / noise_var);
-    let mut s_gram_trace = 0.0;
-    for j in 0..m {
-        s_gram_trace += s[(j, j)] * evidence.sums.gram[(j, j)];
-        for i in j + 1..m {
-            s_gram_trace += 2.0 * s[(i, j)] * evidence.sums.gram[(i, j)];
-        }
+    let inner = Inner::new(evidence, &b_inv, omega(model, evidence));
+    let mut total = second_pass(model, evidence, &inner.n_matrix, watch)?;
+    if evidence.noise == Noise::Constant {
+        add_first_pass(model, evidence, &b_inv, inner.s_gram_trace, &mut total);
     }
-    product::unwhiten_rows(evidence.frame.luu.l(), s.as_mut());
-    let n_matrix = s;
+    go_on(watch, "a gradient")?;
+    Ok(finish(evidence, &b_inv, total))
+}
 
+/// Ω = omega I, for a constant Λ.
+fn omega(model: &Model<'_>, evidence: &Evidence) -> f64 {
+    if model.objective == Objective::Bound { 0.5 / evidence.hyper.noise_var } else { 0.0 }
+}
+
+/// What a constant Λ makes of S = 2Ω - B⁻¹/σ².
+struct Inner {
+    /// N = S Luu⁻¹ [m, m].
+    n_matrix: Mat<f64>,
+    /// tr(S gram).
+    s_gram_trace: f64,
+}
+
+impl Inner {
+    fn new(evidence: &Evidence, b_inv: &Mat<f64>, omega: f64) -> Inner {
+        let (m, noise_var) = (b_inv.nrows(), evidence.hyper.noise_var);
+        let mut s = Mat::from_fn(m, m, |i, j| f64::from(i == j) * 2.0 * omega - b_inv[(i, j)] / noise_var);
+        let mut s_gram_trace = 0.0;
+        for j in 0..m {
+            s_gram_trace += s[(j, j)] * evidence.sums.gram[(j, j)];
+            for i in j + 1..m {
+                s_gram_trace += 2.0 * s[(i, j)] * evidence.sums.gram[(i, j)];
+            }
+        }
+        product::unwhiten_rows(evidence.frame.luu.l(), s.as_mut());
+        Inner { n_matrix: s, s_gram_trace }
+    }
+}
+
+/// Sums over all data, a block at a time.
+fn second_pass(
+    model: &Model<'_>,
+    evidence: &Evidence,
+    n_matrix: &Mat<f64>,
+    watch: &dyn Watch,
+) -> Result<Sums> {
+    let m = model.inducing.nrows();
+    let kernel = &evidence.hyper.kernel;
+    let constant = evidence.noise == Noise::Constant;
     let zero = || Sums {
-        lengths: vec![0.0; n_lengths],
+        lengths: vec![0.0; kernel.length_scales.len()],
         e_w: 0.0,
         g_kff: 0.0,
         g_trace: 0.0,
@@ -95,14 +130,7 @@ pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch
             .map(|(y, explained)| y - evidence.frame.y_shift - evidence.fit.mu - explained)
             .collect();
         let alpha = match evidence.noise {
-            Noise::Constant => {
-                let alpha: Vec<f64> = misfit.iter().map(|value| value / noise_var).collect();
-                let (w, weights) =
-                    (scratch.w.as_ref().subrows(0, b), scratch.weights.as_mut().subrows_mut(0, b));
-                product::multiply_into(weights, w, n_matrix.as_ref());
-                sums.g_trace += 0.5 * dot(&alpha, &alpha);
-                alpha
-            }
+            Noise::Constant => weights_of_constant(evidence, n_matrix, scratch, misfit, sums),
             Noise::Diagonal => weights_of_fic(evidence, scratch, misfit, sums),
             Noise::Blocks => weights_of_pitc(model, evidence, rows, scratch, misfit, sums)?,
         };
@@ -119,31 +147,37 @@ pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch
         );
         Ok(())
     })?;
-    total.lengths.iter_mut().for_each(|value| *value *= model.weight);
-    total.e_w *= model.weight;
-    total.g_kff *= model.weight;
-    total.g_trace *= model.weight;
-    total.w_omega_w *= faer::Scale(model.weight);
+    total.scale(model.weight);
+    Ok(total)
+}
 
-    if constant {
-        // What a constant Λ lets follow from the first pass: W = Uᵀ, UUᵀ = σ² gram.
-        let n = evidence.sums.n;
-        let b_inv_trace: f64 = (0..m).map(|i| b_inv[(i, i)]).sum();
-        let c_inv_trace = (n - m as f64 + b_inv_trace) / noise_var;
-        total.e_w += noise_var * s_gram_trace;
-        total.g_trace -= 0.5 * c_inv_trace;
-        total.g_kff = -omega * n * signal_var;
-        total.w_omega_w = evidence.sums.gram.clone();
-        total.w_omega_w *= faer::Scale(omega * noise_var);
-        if model.objective == Objective::Bound {
-            total.g_trace += evidence.sums.residual / (2.0 * noise_var * noise_var);
-        }
+/// Adds what a constant Λ lets follow from the first pass: W = Uᵀ, UUᵀ = σ² gram.
+fn add_first_pass(
+    model: &Model<'_>,
+    evidence: &Evidence,
+    b_inv: &Mat<f64>,
+    s_gram_trace: f64,
+    total: &mut Sums,
+) {
+    let (n, m) = (evidence.sums.n, b_inv.nrows());
+    let (signal_var, noise_var) = (evidence.hyper.kernel.signal_var, evidence.hyper.noise_var);
+    let omega = omega(model, evidence);
+    let b_inv_trace: f64 = (0..m).map(|i| b_inv[(i, i)]).sum();
+    let c_inv_trace = (n - m as f64 + b_inv_trace) / noise_var;
+    total.e_w += noise_var * s_gram_trace;
+    total.g_trace -= 0.5 * c_inv_trace;
+    total.g_kff = -omega * n * signal_var;
+    total.w_omega_w = evidence.sums.gram.clone();
+    total.w_omega_w *= faer::Scale(omega * noise_var);
+    if model.objective == Objective::Bound {
+        total.g_trace += evidence.sums.residual / (2.0 * noise_var * noise_var);
     }
+}
 
-    go_on(watch, "a gradient")?;
-
-    // M, and ∂/∂Kuu = -Luu⁻ᵀ M Luu⁻¹.
-    let beta = &evidence.fit.beta;
+/// The gradient: M, ∂/∂Kuu = -Luu⁻ᵀ M Luu⁻¹, and the sums over all data.
+fn finish(evidence: &Evidence, b_inv: &Mat<f64>, total: Sums) -> Vec<f64> {
+    let m = b_inv.nrows();
+    let (kernel, beta) = (&evidence.hyper.kernel, &evidence.fit.beta);
     let mut kuu_weights = Mat::from_fn(m, m, |i, j| {
         let w_omega_w = if i >= j { total.w_omega_w[(i, j)] } else { total.w_omega_w[(j, i)] };
         0.5 * (beta[i] * beta[j] - f64::from(i == j) + b_inv[(i, j)]) + w_omega_w
@@ -158,8 +192,24 @@ pub(super) fn gradient(model: &Model<'_>, evidence: &Evidence, watch: &dyn Watch
     let mut gradient = total.lengths;
     kernel.add_length_scale_gradient(z, z, &kuu_weights, &mut slopes, &mut gradient);
     gradient.push(total.e_w - m_trace + total.g_kff);
-    gradient.push(noise_var * total.g_trace);
-    Ok(gradient)
+    gradient.push(evidence.hyper.noise_var * total.g_trace);
+    gradient
+}
+
+/// α of a block with a constant Λ; leaves (E - αβᵀ) Luu⁻¹ in the weights.
+fn weights_of_constant(
+    evidence: &Evidence,
+    n_matrix: &Mat<f64>,
+    scratch: &mut Scratch,
+    misfit: Vec<f64>,
+    sums: &mut Sums,
+) -> Vec<f64> {
+    let b = misfit.len();
+    let alpha: Vec<f64> = misfit.iter().map(|value| value / evidence.hyper.noise_var).collect();
+    let (w, weights) = (scratch.w.as_ref().subrows(0, b), scratch.weights.as_mut().subrows_mut(0, b));
+    product::multiply_into(weights, w, n_matrix.as_ref());
+    sums.g_trace += 0.5 * dot(&alpha, &alpha);
+    alpha
 }
 
 /// α of a block under FIC; leaves (E - αβᵀ) Luu⁻¹ in the weights.

@@ -9,6 +9,7 @@
 //!                              whatever the command writes: it is the command's working directory
 //!   arrays/TAG.json            which attempts the elements of a job array are
 //!   spool/tmp, done, seen      answers under way, to be taken in, taken in
+//!   waiting.json               why jobs waited when the driver last looked
 //!   requests/                  what other commands ask of a running driver
 //!   journal.damaged-1          what `tribo repair` has replaced
 //!   set-aside/                 attempts that no trial could be found for

@@ -13,6 +13,7 @@ pub mod error;
 pub mod layout;
 pub mod point;
 pub mod tag;
+pub mod waiting;
 
 pub mod job;
 

@@ -6,7 +6,7 @@ use tribo_study::job::{self, Target};
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
-pub(crate) struct Options {
+pub(crate) struct Which {
     /// Folder of the attempt.
     #[arg(long)]
     dir: Option<PathBuf>,
@@ -15,10 +15,19 @@ pub(crate) struct Options {
     array: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    target: Which,
+    /// What failed before the job could begin: there is nothing to run, only that to say.
+    #[arg(long, value_name = "TEXT")]
+    unready: Option<String>,
+}
+
 pub(crate) fn run(options: &Options) -> u8 {
-    let target = match (&options.dir, &options.array) {
+    let target = match (&options.target.dir, &options.target.array) {
         (Some(dir), _) => Target::Dir(dir.clone()),
         (None, array) => Target::Array(array.clone().unwrap_or_default()),
     };
-    job::run(&target)
+    job::run(&target, options.unready.as_deref())
 }

@@ -18,6 +18,7 @@ mod view;
 mod tests;
 
 pub(crate) use keys::{Section, Type, key, table};
+pub(crate) use place::Complaint;
 pub(crate) use view::View;
 
 use crate::outputs::{Goal, Output, VALUE};

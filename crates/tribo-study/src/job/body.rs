@@ -50,7 +50,7 @@ struct Job {
 }
 
 /// Does the whole job. When it returns Ok the answer is in the spool, or none is due.
-pub(super) fn perform(target: &Target) -> Result<()> {
+pub(super) fn perform(target: &Target, unready: Option<&str>) -> Result<()> {
     let began = Instant::now();
     let signals = Signals::catch().map_err(Error::io("cannot catch signals for", "tribo job"))?;
     let (dir, array) = resolve(target)?;
@@ -67,6 +67,7 @@ pub(super) fn perform(target: &Target) -> Result<()> {
         Claimed::ByOther(owner) => return job.leave_to(&owner),
     }
     let answer = match job.start() {
+        Ok(_) if unready.is_some() => job.unready(unready.unwrap_or_default()),
         Ok(heartbeat) => job.evaluate(&signals, heartbeat),
         Err(error) => {
             job.answer(Finding::none(Kind::Unstarted, format!("{STARTED_FILE} cannot be written: {error}")))
@@ -167,6 +168,16 @@ impl Job {
         let _ = set_child_subreaper(Some(getpid()));
         Started { by: self.by.clone(), incarnation: self.incarnation }.write(&self.dir)?;
         Ok(Heartbeat::start(&self.dir))
+    }
+
+    /// The answer of a job whose setup failed. Its complaints are in the log of the job, which is our own standard error and
+    /// may be on another machine's disk: they are copied to where those of a command would be.
+    fn unready(&self, what: &str) -> Answer {
+        let complaints = judge::tail_of(Path::new("/proc/self/fd/2"));
+        // Without it the answer says enough.
+        let _ = fs::write(self.dir.join(STDERR_FILE), &complaints);
+        let finding = Finding::none(Kind::Unstarted, format!("the setup of the job failed with {what}"));
+        Answer { stderr_tail: complaints, ..self.answer(finding) }
     }
 
     /// Everything from the folder's preparation to the finding.

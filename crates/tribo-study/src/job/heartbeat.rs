@@ -13,6 +13,11 @@ use std::time::{Duration, Instant};
 pub const HEARTBEAT_FILE: &str = "hb";
 const INTERVAL: Duration = Duration::from_secs(15);
 
+/// The last beat of the job in this folder; None if it has not begun.
+pub fn heartbeat(dir: &Path) -> Option<u64> {
+    std::fs::read_to_string(dir.join(HEARTBEAT_FILE)).ok()?.trim().parse().ok()
+}
+
 /// The beats so far.
 pub(super) struct Heartbeat {
     file: Option<File>,

@@ -28,7 +28,7 @@ mod watch;
 
 pub use claim::{Started, claim_as_driver};
 pub use finding::Finding;
-pub use heartbeat::HEARTBEAT_FILE;
+pub use heartbeat::{HEARTBEAT_FILE, heartbeat};
 pub use identity::{Stamp, boot_id, host};
 pub use prepare::{check_files, digest};
 
@@ -70,9 +70,10 @@ pub enum Target {
     Array(PathBuf),
 }
 
-/// Runs one job and returns the exit code of the program: 0 if the answer is in the spool or none is due, else 1.
-pub fn run(target: &Target) -> u8 {
-    match body::perform(target) {
+/// Runs one job and returns the exit code of the program: 0 if the answer is in the spool or none is due, else 1. If something
+/// before it failed, `unready` says what, and that is the answer.
+pub fn run(target: &Target, unready: Option<&str>) -> u8 {
+    match body::perform(target, unready) {
         Ok(()) => 0,
         Err(error) => {
             // Nobody but the scheduler's log listens here, and if that is full too there is nothing left to do.

@@ -2,7 +2,8 @@
 
 use super::array;
 use super::command::{Commands, Trouble};
-use super::{Attempt, Submission};
+use super::local::LOG_FILE;
+use super::{Attempt, JobRef, Submission};
 use crate::job::Array;
 use crate::layout::Layout;
 use crate::tag::{AttemptId, StudyId, Tag};
@@ -16,6 +17,9 @@ use std::time::Duration;
 
 /// The script of a job, in the attempt's folder or beside the array's file.
 const SCRIPT_FILE: &str = "job.sh";
+
+/// Bytes at the end of a log that are looked at.
+const LAST_WORDS: usize = 2000;
 
 /// What a runner has to know to submit jobs of a study and to find them again.
 #[derive(Debug)]
@@ -121,6 +125,28 @@ impl Batch {
         self.arrays.get(name)
     }
 
+    /// The log of the job itself, outside of its command, and how it ends: why a job did not begin is written there.
+    pub(crate) fn last_words(&mut self, job: &JobRef) -> Option<String> {
+        let log =
+            Some(job.dir.join(LOG_FILE)).filter(|log| log.exists()).or_else(|| self.array_log(job.id))?;
+        let bytes = fs::read(&log).ok()?;
+        let end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LAST_WORDS)..]).into_owned();
+        let line = end.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        Some(match line {
+            Some(line) => format!("see {}, which ends with: {line}", log.display()),
+            None => format!("see {}, which is empty", log.display()),
+        })
+    }
+
+    /// The log of an element of an array.
+    fn array_log(&mut self, id: AttemptId) -> Option<PathBuf> {
+        self.names(&BTreeSet::from([id])).into_iter().find_map(|name| {
+            let index = self.arrays.get(&name)?.elements.iter().position(|element| *element == id)?;
+            Some(self.layout.store().join("arrays").join(format!("{name}.{index}.log")))
+                .filter(|log| log.exists())
+        })
+    }
+
     /// The names under which attempts may be in the queue: their own, and those of the arrays that hold them.
     pub(crate) fn names(&mut self, ids: &BTreeSet<AttemptId>) -> BTreeSet<String> {
         let mut names: BTreeSet<String> =
@@ -149,22 +175,28 @@ pub(crate) fn untold(trouble: &Trouble) -> Submission {
 }
 
 /// A script that becomes the job: signals to it reach `tribo`. Setup lines such as `module load` need a shell that
-/// knows them, which is bash where there are modules.
+/// knows them, which is bash where there are modules. The first of them that fails ends the setup, and the job says so in
+/// its answer; what a shell function such as `module` does inside is its own matter.
 fn script(tag: &Tag, setup: &[String], program: &Path, arguments: [&OsStr; 2]) -> Vec<u8> {
-    let shell = if setup.is_empty() { "/bin/sh" } else { "/bin/bash" };
-    let mut text = format!("#!{shell}\n# {tag}\n").into_bytes();
+    let mut run = b"exec".to_vec();
+    for word in [program.as_os_str(), OsStr::new("job"), arguments[0], arguments[1]] {
+        run.push(b' ');
+        run.extend(quoted(word));
+    }
+    if setup.is_empty() {
+        return [format!("#!/bin/sh\n# {tag}\n").into_bytes(), run, b"\n".to_vec()].concat();
+    }
+    // The line of the script, since the shell's own name for it may be a command inside a function.
+    let mut unready = run.clone();
+    unready.extend_from_slice(b" --unready \"exit code $?: $(sed -n ${LINENO}p \"$0\")\"");
+    let mut text = format!("#!/bin/bash\n# {tag}\ntrap ").into_bytes();
+    text.extend(quoted(OsStr::from_bytes(&unready)));
+    text.extend_from_slice(b" ERR\n");
     for line in setup {
         text.extend_from_slice(line.as_bytes());
         text.push(b'\n');
     }
-    text.extend_from_slice(b"exec ");
-    for word in [program.as_os_str(), OsStr::new("job"), arguments[0], arguments[1]] {
-        text.extend(quoted(word));
-        text.push(b' ');
-    }
-    text.pop();
-    text.push(b'\n');
-    text
+    [text, b"trap - ERR\n".to_vec(), run, b"\n".to_vec()].concat()
 }
 
 /// A word as a shell reads it back.
@@ -208,13 +240,40 @@ mod tests {
         let tag = Tag::array(&StudyId::from_bits(1), 3);
         let program = Path::new("/opt/it's here/tribo");
         let arguments = [OsStr::new("--dir"), OsStr::new("/plain/a1")];
-        let text = script(&tag, &["module load gcc".to_owned()], program, arguments);
-        let expected = format!(
-            "#!/bin/bash\n# {tag}\nmodule load gcc\nexec '/opt/it'\\''s here/tribo' job --dir /plain/a1\n"
-        );
-        assert_eq!(String::from_utf8(text).unwrap(), expected);
+        let text =
+            String::from_utf8(script(&tag, &["module load gcc".to_owned()], program, arguments)).unwrap();
+        let end = "module load gcc\ntrap - ERR\nexec '/opt/it'\\''s here/tribo' job --dir /plain/a1\n";
+        assert!(text.starts_with(&format!("#!/bin/bash\n# {tag}\ntrap ")) && text.ends_with(end), "{text}");
         assert_eq!(quoted(OsStr::new("")), b"''");
         assert!(script(&tag, &[], program, arguments).starts_with(b"#!/bin/sh\n"));
+    }
+
+    #[test]
+    fn a_setup_that_fails_is_told_to_the_job() {
+        let folder = tempfile::tempdir().unwrap();
+        // What `tribo` is told, in the place of `tribo`.
+        let program = folder.path().join("it's tribo");
+        fs::write(&program, "#!/bin/sh\nprintf '%s|' \"$@\"\n").unwrap();
+        fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let tag = Tag::array(&StudyId::from_bits(1), 3);
+        let told = |setup: &[&str]| {
+            let setup: Vec<String> = setup.iter().map(|line| line.to_string()).collect();
+            let path = folder.path().join("job.sh");
+            let arguments = [OsStr::new("--dir"), OsStr::new("/a b")];
+            fs::write(&path, script(&tag, &setup, &program, arguments)).unwrap();
+            let output = std::process::Command::new("bash").arg(&path).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let module = "module() { false; [ \"$2\" = gcc ]; }";
+        assert_eq!(told(&[module, "module load gcc", "test -e /x || true"]), "job|--dir|/a b|");
+        assert_eq!(
+            told(&[module, "module load icc", "echo not reached"]),
+            "job|--dir|/a b|--unready|exit code 1: module load icc|"
+        );
+        assert_eq!(
+            told(&["no-such-program 'a b'"]),
+            "job|--dir|/a b|--unready|exit code 127: no-such-program 'a b'|"
+        );
     }
 
     #[test]

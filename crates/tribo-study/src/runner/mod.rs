@@ -78,6 +78,8 @@ pub enum State {
     Queued(Option<String>),
     /// Held by a person or a limit, with the reason.
     Held(String),
+    /// Waiting for what it can never have, with the scheduler's reason.
+    Impossible(String),
     /// Running, or about to end.
     Running,
     /// Stopped for the moment: its clock stands still.
@@ -154,11 +156,23 @@ pub trait Runner {
         Ok(())
     }
 
+    /// The same as thoroughly as the runner can, for a person who waits for the answer, which says what was found out. A job
+    /// that is submitted for it does not run and is gone afterwards.
+    fn rehearse(&mut self) -> crate::Result<String> {
+        self.check()?;
+        Ok(format!("{} answers", self.name()))
+    }
+
     /// Jobs of this study that are queued or running, whatever the driver believes of them. A job whose answer was just taken
     /// in may be among them until the scheduler has closed it. `suspects` are attempts that may still have a job, for a
     /// scheduler that is asked by ids.
     fn left(&mut self, _suspects: &[JobRef]) -> Result<Vec<Left>, Unreachable> {
         Ok(Vec::new())
+    }
+
+    /// What a job that left no answer wrote itself, outside of its command: where that is, and how it ends.
+    fn last_words(&mut self, _job: &JobRef) -> Option<String> {
+        None
     }
 
     /// Asks for an end of such jobs.

@@ -6,7 +6,7 @@
 pub mod pbs;
 pub mod slurm;
 
-use crate::config::{Section, Type, View};
+use crate::config::{Complaint, Section, Type, View};
 use crate::runner::Runner;
 use crate::runner::batch::Batch;
 use std::any::Any;
@@ -26,7 +26,7 @@ pub(crate) struct Scheduler {
     /// The section `[run.NAME]`.
     pub(crate) section: &'static Section,
     /// Reads it.
-    pub(crate) read: fn(&View<'_>) -> Arc<dyn Settings>,
+    pub(crate) read: fn(&View<'_>) -> Result<Arc<dyn Settings>, Complaint>,
     /// What its jobs find in their environment.
     pub(crate) environment: Environment,
 }
@@ -72,6 +72,26 @@ impl PartialEq for dyn Settings {
         // All that a study file can say is in the text, and nothing else.
         self.name() == other.name() && format!("{self:?}") == format!("{other:?}")
     }
+}
+
+/// The further options that the study file gives a scheduler's submission, as long as they are none of those that tribo
+/// gives itself: `-J`, `--job-name` and the like, without which it would not find its jobs again.
+fn options(view: &View<'_>, own: &[&str]) -> Result<Vec<String>, Complaint> {
+    let options = view.texts("options").unwrap_or_default();
+    let is_own = |option: &&String| {
+        own.iter().any(|own| match own.starts_with("--") {
+            true => option.split('=').next() == Some(own),
+            // A letter may have its value right behind it.
+            false => option.starts_with(own) && !option.starts_with("--"),
+        })
+    };
+    if let Some(option) = options.iter().find(is_own) {
+        let message = format!(
+            "`options` has {option:?}, which tribo gives itself to find its jobs again; leave it out"
+        );
+        return Err(view.complaint("options", message));
+    }
+    Ok(options)
 }
 
 const TEXTS: Type = Type::List { of: &Type::Word, least: 0, most: usize::MAX };

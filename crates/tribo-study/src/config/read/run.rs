@@ -25,7 +25,7 @@ pub(super) fn read(file: &View<'_>, space: &Space, outputs: &[Output]) -> Read<O
     let on = view.text("on");
     let batch = scheduler::ALL.iter().find(|scheduler| on.as_deref() == Some(scheduler.name));
     let on = match (batch, on.as_deref()) {
-        (Some(scheduler), _) => On::Batch((scheduler.read)(&inside(&view, scheduler.name))),
+        (Some(scheduler), _) => On::Batch((scheduler.read)(&inside(&view, scheduler.name))?),
         (None, Some("simulated")) => On::Simulated(fits(&view, simulated, space)?),
         (None, _) => On::Local,
     };

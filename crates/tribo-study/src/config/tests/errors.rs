@@ -242,6 +242,18 @@ fn runs() {
     added("[run]\ncommand = \"./f\"\n«[[run.deck]]\nto = \"a\"", &["`template` is missing in [[run.deck]]"]);
     let twice = "[run]\ncommand = \"./f\"\n[[run.deck]]\ntemplate = \"d/a\"\n[[run.deck]]\ntemplate = \"b\"\nto = «\"./a\"";
     added(twice, &["two decks"]);
+    // What would keep tribo from finding its jobs again.
+    for (on, option) in [
+        ("pbs", "-N"),
+        ("pbs", "-Nwing"),
+        ("slurm", "-J"),
+        ("slurm", "--job-name=wing"),
+        ("slurm", "--array=0-3"),
+    ] {
+        let lines =
+            format!("[run]\ncommand = \"./f\"\non = \"{on}\"\n[run.{on}]\noptions = «[\"{option}\", \"x\"]");
+        added(&lines, &["tribo gives itself", option]);
+    }
     // A section of another runner is checked too.
     added(
         "[run]\ncommand = \"./f\"\n[run.pbs]\n«que = \"q\"",

@@ -68,6 +68,11 @@ fn classify(complaint: String) -> Submission {
     }
 }
 
+/// Whether it is the queue that takes nothing, and not the server.
+pub(super) fn is_closed(complaint: &str) -> bool {
+    complaint.contains("Queue is not enabled")
+}
+
 /// Whether `qdel` did what was to be done: a job that is gone, has ended or is ending needs no end.
 pub(super) fn deleted(output: &Output) -> bool {
     let harmless = ["Unknown Job Id", "Job has finished", "invalid for state of job"];

@@ -1,10 +1,10 @@
 //! What the study file says of PBS: its keys, and the settings they become.
 
 use super::Pbs;
-use crate::config::{Section, Type, View, key, table};
+use crate::config::{Complaint, Section, Type, View, key, table};
 use crate::runner::Runner;
 use crate::runner::batch::Batch;
-use crate::scheduler::{POLL, SETUP, Settings, TEXTS};
+use crate::scheduler::{POLL, SETUP, Settings, TEXTS, options};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,17 +41,20 @@ pub struct PbsSettings {
     pub poll: Duration,
 }
 
+/// Options of a submission that are tribo's own.
+const OWN: [&str; 4] = ["-N", "-J", "-I", "-z"];
+
 /// Reads the section.
-pub(super) fn read(view: &View<'_>) -> Arc<dyn Settings> {
-    Arc::new(PbsSettings {
+pub(super) fn read(view: &View<'_>) -> Result<Arc<dyn Settings>, Complaint> {
+    Ok(Arc::new(PbsSettings {
         queue: view.text("queue"),
         account: view.text("account"),
         select: view.text("select"),
         time: view.duration("time"),
-        options: view.texts("options").unwrap_or_default(),
+        options: options(view, &OWN)?,
         setup: view.texts("setup").unwrap_or_default(),
         poll: view.duration("poll").unwrap_or_default(),
-    })
+    }))
 }
 
 impl Settings for PbsSettings {

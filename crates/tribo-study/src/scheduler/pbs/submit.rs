@@ -12,14 +12,7 @@ use std::time::Duration;
 /// The arguments for one submission.
 pub(super) fn arguments(config: &PbsSettings, wall: Option<Duration>, job: &Prepared) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["-N".into(), job.tag.as_str().into()];
-    let given = [("-q", &config.queue), ("-A", &config.account)];
-    for (name, value) in given {
-        arguments.extend(value.iter().flat_map(|value| [OsString::from(name), value.into()]));
-    }
-    let select = config.select.as_ref().map(|select| format!("select={select}"));
-    for resource in select.into_iter().chain(wall.map(|wall| format!("walltime={}", clock(wall)))) {
-        arguments.extend(["-l".into(), resource.into()]);
-    }
+    arguments.extend(resources(config, wall));
     // PBS restarts nothing by itself, but for arrays, which it accepts in no other way; the claim keeps those in check.
     let (rerun, log) = match job.elements {
         None => ("n", job.folder.join(LOG_FILE)),
@@ -39,6 +32,30 @@ pub(super) fn arguments(config: &PbsSettings, wall: Option<Duration>, job: &Prep
     }
     arguments.extend(config.options.iter().map(OsString::from));
     arguments.push(job.script.clone().into_os_string());
+    arguments
+}
+
+/// The arguments for a job like the study's that does nothing, and is held.
+pub(super) fn held_arguments(config: &PbsSettings, wall: Option<Duration>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = ["-N", "tribo-check", "-h"].map(OsString::from).into();
+    arguments.extend(resources(config, wall));
+    arguments.extend(["-r", "n", "-j", "oe", "-o", "/dev/null"].map(OsString::from));
+    arguments.extend(config.options.iter().map(OsString::from));
+    arguments.extend(["--", "/bin/true"].map(OsString::from));
+    arguments
+}
+
+/// What the study file asks for.
+fn resources(config: &PbsSettings, wall: Option<Duration>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = Vec::new();
+    let given = [("-q", &config.queue), ("-A", &config.account)];
+    for (name, value) in given {
+        arguments.extend(value.iter().flat_map(|value| [OsString::from(name), value.into()]));
+    }
+    let select = config.select.as_ref().map(|select| format!("select={select}"));
+    for resource in select.into_iter().chain(wall.map(|wall| format!("walltime={}", clock(wall)))) {
+        arguments.extend(["-l".into(), resource.into()]);
+    }
     arguments
 }
 

@@ -1,10 +1,10 @@
 //! What the study file says of SLURM: its keys, and the settings they become.
 
 use super::Slurm;
-use crate::config::{Section, Type, View, key, table};
+use crate::config::{Complaint, Section, Type, View, key, table};
 use crate::runner::Runner;
 use crate::runner::batch::Batch;
-use crate::scheduler::{POLL, SETUP, Settings, TEXTS};
+use crate::scheduler::{POLL, SETUP, Settings, TEXTS, options};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,20 +57,23 @@ pub struct SlurmSettings {
     pub poll: Duration,
 }
 
+/// Options of a submission that are tribo's own.
+const OWN: [&str; 6] = ["-J", "--job-name", "-a", "--array", "--wrap", "--parsable"];
+
 /// Reads the section.
-pub(super) fn read(view: &View<'_>) -> Arc<dyn Settings> {
-    Arc::new(SlurmSettings {
+pub(super) fn read(view: &View<'_>) -> Result<Arc<dyn Settings>, Complaint> {
+    Ok(Arc::new(SlurmSettings {
         partition: view.text("partition"),
         account: view.text("account"),
         qos: view.text("qos"),
         time: view.duration("time"),
         cpus: view.integer("cpus"),
         memory: view.text("memory"),
-        options: view.texts("options").unwrap_or_default(),
+        options: options(view, &OWN)?,
         setup: view.texts("setup").unwrap_or_default(),
         requeue: view.flag("requeue"),
         poll: view.duration("poll").unwrap_or_default(),
-    })
+    }))
 }
 
 impl Settings for SlurmSettings {

@@ -15,12 +15,15 @@ pub mod point;
 pub mod tag;
 pub mod waiting;
 
+pub mod pool;
+
 pub mod job;
 
 pub mod runner;
 pub mod store;
 
 pub mod scheduler;
+pub mod worker;
 
 pub mod owned;
 pub mod replay;

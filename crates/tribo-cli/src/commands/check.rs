@@ -63,7 +63,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if options.no_run {
         return Ok(OK);
     }
-    if let On::Batch(_) = run.on {
+    if let On::Batch(_) | On::Workers = run.on {
         let mut runner = place::runner(&layout, &study::id(&layout)?, run)?;
         output::note(&runner.rehearse()?);
         let name = runner.name();

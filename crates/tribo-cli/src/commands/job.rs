@@ -1,8 +1,10 @@
 //! `tribo job`: what runs inside a process of this machine, a SLURM job and a PBS job.
 
+use crate::{output, place};
 use clap::Args;
 use std::path::PathBuf;
 use tribo_study::job::{self, Target};
+use tribo_study::worker;
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
@@ -29,5 +31,15 @@ pub(crate) fn run(options: &Options) -> u8 {
         (Some(dir), _) => Target::Dir(dir.clone()),
         (None, array) => Target::Array(array.clone().unwrap_or_default()),
     };
-    job::run(&target, options.unready.as_deref())
+    let unready = options.unready.as_deref();
+    // A pilot is submitted as any job is; its folder tells.
+    let pilot = job::folder(&target).and_then(|dir| Ok(worker::pilot(&dir, unready, &place::program()?)));
+    match pilot {
+        Ok(Some(Ok(()))) => 0,
+        Ok(Some(Err(error))) => {
+            output::error(&error.to_string());
+            1
+        }
+        Ok(None) | Err(_) => job::run(&target, unready),
+    }
 }

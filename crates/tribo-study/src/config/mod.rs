@@ -31,6 +31,11 @@ use std::time::Duration;
 use tribo::space::{Direction, Space};
 use tribo::strategy::Strategy;
 
+/// A duration as study files have it, such as `1h 30m`.
+pub fn duration(text: &str) -> Option<Duration> {
+    value::duration_of(text)
+}
+
 /// The version of study files.
 pub const STUDY_VERSION: u32 = 1;
 
@@ -105,6 +110,10 @@ pub struct Run {
     pub retries: Retries,
     /// Which attempt folders stay.
     pub keep: Keep,
+    /// Whether jobs of the scheduler are pilots.
+    pub pilots: Option<Pilots>,
+    /// Evaluations offered to pilots or workers beyond those that run.
+    pub ahead: usize,
 }
 
 /// A runner with its settings.
@@ -114,8 +123,19 @@ pub enum On {
     Local,
     /// A batch scheduler, as its section of the study file says.
     Batch(Arc<dyn Settings>),
+    /// Whatever workers people start.
+    Workers,
     /// A built-in test problem on a virtual clock.
     Simulated(Simulated),
+}
+
+/// Pilots: jobs of a scheduler that each run many evaluations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pilots {
+    /// Evaluations at once in one of them.
+    pub slots: usize,
+    /// How long one stays without anything to do.
+    pub idle: Duration,
 }
 
 /// A test problem and how long it pretends to take.

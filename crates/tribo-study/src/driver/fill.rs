@@ -25,7 +25,8 @@ impl Driver<'_> {
 
     /// Records attempts for as many trials as there are free workers.
     pub(super) fn fill(&mut self) -> Result<()> {
-        let workers = self.parts.run.workers.min(self.limits.cap.unwrap_or(usize::MAX)).max(1);
+        let workers = self.parts.run.workers + self.parts.runner.ahead();
+        let workers = workers.min(self.limits.cap.unwrap_or(usize::MAX)).max(1);
         let mut free = workers.saturating_sub(self.sights.len() + self.ready.len());
         // Trials without an attempt under way: after a crash, or to be tried again.
         let waiting: Vec<AttemptId> = self

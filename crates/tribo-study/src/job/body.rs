@@ -15,6 +15,7 @@ use super::{
     STDOUT_FILE, Spec, Target,
 };
 use super::{capture::Capture, extract, judge, memory, prepare, publish};
+use crate::pool::Pool;
 use crate::tag::{AttemptId, Tag};
 use crate::{Error, Result};
 use rustix::process::{Pid, child_subreaper, getpid, set_child_subreaper, setsid};
@@ -78,7 +79,7 @@ pub(super) fn perform(target: &Target, unready: Option<&str>) -> Result<()> {
 }
 
 /// The attempt's folder and, for an element of an array, the array's name.
-fn resolve(target: &Target) -> Result<(PathBuf, Option<Tag>)> {
+pub(super) fn resolve(target: &Target) -> Result<(PathBuf, Option<Tag>)> {
     match target {
         Target::Dir(dir) => Ok((absolute(dir)?, None)),
         Target::Array(path) => {
@@ -86,9 +87,16 @@ fn resolve(target: &Target) -> Result<(PathBuf, Option<Tag>)> {
             let array = Array::read(&path)?;
             let id = array.element(&path)?;
             let store = path.parent().and_then(Path::parent).unwrap_or(&path);
-            let dir = store.join("trials").join(format!("{:06}", id.trial)).join(format!("a{}", id.attempt));
-            Ok((dir, Some(array.tag)))
+            Ok((folder(store, id), Some(array.tag)))
         }
+    }
+}
+
+/// The folder of a job: in a list of pilots there are no attempts.
+fn folder(store: &Path, id: AttemptId) -> PathBuf {
+    match id.is_pilot() {
+        true => Pool::of(store).worker(&Pool::pilot(id.trial)),
+        false => store.join("trials").join(format!("{:06}", id.trial)).join(format!("a{}", id.attempt)),
     }
 }
 

@@ -19,7 +19,7 @@ pub fn heartbeat(dir: &Path) -> Option<u64> {
 }
 
 /// The beats so far.
-pub(super) struct Heartbeat {
+pub(crate) struct Heartbeat {
     file: Option<File>,
     count: u64,
     next: Instant,
@@ -27,7 +27,7 @@ pub(super) struct Heartbeat {
 
 impl Heartbeat {
     /// The first beat.
-    pub(super) fn start(dir: &Path) -> Heartbeat {
+    pub(crate) fn start(dir: &Path) -> Heartbeat {
         let mut heartbeat =
             Heartbeat { file: File::create(dir.join(HEARTBEAT_FILE)).ok(), count: 0, next: Instant::now() };
         heartbeat.beat(heartbeat.next);
@@ -40,7 +40,7 @@ impl Heartbeat {
     }
 
     /// Beats if it is time.
-    pub(super) fn beat(&mut self, now: Instant) {
+    pub(crate) fn beat(&mut self, now: Instant) {
         if now < self.next {
             return;
         }

@@ -28,9 +28,11 @@ mod watch;
 
 pub use claim::{Started, claim_as_driver};
 pub use finding::Finding;
+pub(crate) use heartbeat::Heartbeat;
 pub use heartbeat::{HEARTBEAT_FILE, heartbeat};
 pub use identity::{Stamp, boot_id, host};
 pub use prepare::{check_files, digest};
+pub(crate) use signals::Signals;
 
 use crate::config::Evaluation;
 use crate::scheduler;
@@ -68,6 +70,11 @@ pub enum Target {
     Dir(PathBuf),
     /// The element of the array with this list ([`Array`]) that the scheduler's variables name.
     Array(PathBuf),
+}
+
+/// The folder of a job.
+pub fn folder(target: &Target) -> Result<PathBuf> {
+    Ok(body::resolve(target)?.0)
 }
 
 /// Runs one job and returns the exit code of the program: 0 if the answer is in the spool or none is due, else 1. If something
@@ -254,7 +261,17 @@ impl Kind {
     }
 }
 
+/// Claims a folder for this process, as a job claims its attempt. False if another has it.
+pub(crate) fn claim(dir: &Path, tag: &Tag, by: &Stamp) -> std::io::Result<bool> {
+    Ok(matches!(claim::take(dir, tag, by)?, claim::Claimed::First | claim::Claimed::Again))
+}
+
 impl Spec {
+    /// The specification in an attempt's folder; None if there is none, or it cannot be read.
+    pub(crate) fn read(dir: &Path) -> Option<Spec> {
+        serde_json::from_slice(&std::fs::read(dir.join(SPEC_FILE)).ok()?).ok()
+    }
+
     /// Name of the answer in the spool.
     pub fn spool_name(id: AttemptId, incarnation: u32) -> String {
         format!("{id}.i{incarnation}.json")

@@ -127,15 +127,8 @@ impl Batch {
 
     /// The log of the job itself, outside of its command, and how it ends: why a job did not begin is written there.
     pub(crate) fn last_words(&mut self, job: &JobRef) -> Option<String> {
-        let log =
-            Some(job.dir.join(LOG_FILE)).filter(|log| log.exists()).or_else(|| self.array_log(job.id))?;
-        let bytes = fs::read(&log).ok()?;
-        let end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LAST_WORDS)..]).into_owned();
-        let line = end.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        Some(match line {
-            Some(line) => format!("see {}, which ends with: {line}", log.display()),
-            None => format!("see {}, which is empty", log.display()),
-        })
+        let log = Some(job.dir.join(LOG_FILE)).filter(|log| log.exists());
+        words_of(&log.or_else(|| self.array_log(job.id))?)
     }
 
     /// The log of an element of an array.
@@ -164,6 +157,17 @@ impl Batch {
         }
         names
     }
+}
+
+/// A log and how it ends; None if it is not there.
+pub(crate) fn words_of(log: &Path) -> Option<String> {
+    let bytes = fs::read(log).ok()?;
+    let end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LAST_WORDS)..]).into_owned();
+    let line = end.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    Some(match line {
+        Some(line) => format!("see {}, which ends with: {line}", log.display()),
+        None => format!("see {}, which is empty", log.display()),
+    })
 }
 
 /// What a command that did not answer means for a submission.

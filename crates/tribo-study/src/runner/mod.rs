@@ -9,7 +9,9 @@ pub mod batch;
 pub mod command;
 pub(crate) mod join;
 pub mod local;
+pub mod pilots;
 mod process;
+pub mod pull;
 pub mod simulated;
 
 use crate::config::On;
@@ -145,6 +147,11 @@ pub trait Runner {
     /// How patient to be with this runner.
     fn patience(&self) -> Patience;
 
+    /// How many attempts beyond the workers may be submitted: they wait where a worker that is done finds the next at once.
+    fn ahead(&self) -> usize {
+        0
+    }
+
     /// Waits for at most this long, less if something may have happened. True if the runner has its own way to wait; the
     /// driver sleeps on its clock otherwise.
     fn wait(&mut self, _seconds: f64) -> bool {
@@ -186,7 +193,7 @@ pub trait Runner {
 pub fn wall_limit(on: &On, timeout: Option<Duration>) -> Option<Duration> {
     let time = match on {
         On::Batch(settings) => settings.time(),
-        On::Local | On::Simulated(_) => return None,
+        On::Local | On::Workers | On::Simulated(_) => return None,
     };
     time.or(timeout.map(|timeout| timeout + Duration::from_secs(180)))
 }

@@ -489,6 +489,8 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
         },
         retries: Retries::default(),
         keep: Keep::All,
+        pilots: None,
+        ahead: 0,
     };
     let space = Space::new(vec![Parameter::float("x", -1.0, 2.0), Parameter::float("y", -3.0, 1.0)]);
     let config = Config {

@@ -7,6 +7,7 @@ mod cluster;
 mod conformance;
 mod local;
 mod pbs;
+mod pull;
 mod simulated;
 mod slurm;
 mod study;

@@ -254,6 +254,8 @@ fn runs() {
             format!("[run]\ncommand = \"./f\"\non = \"{on}\"\n[run.{on}]\noptions = «[\"{option}\", \"x\"]");
         added(&lines, &["tribo gives itself", option]);
     }
+    let short = "[run]\ncommand = \"./f\"\non = \"slurm\"\ntimeout = \"1h\"\n«[run.pilots]\nslots = 2\n[run.slurm]\ntime = \"1h\"";
+    added(short, &["too short for even one"]);
     // A section of another runner is checked too.
     added(
         "[run]\ncommand = \"./f\"\n[run.pbs]\n«que = \"q\"",

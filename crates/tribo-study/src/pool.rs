@@ -47,7 +47,7 @@ pub struct Pilot {
 pub const PILOT_FILE: &str = "pilot.json";
 
 /// Says that a worker has left, and why.
-const OVER_FILE: &str = "over";
+pub const OVER_FILE: &str = "over";
 
 /// The pool of a study.
 #[derive(Debug, Clone)]

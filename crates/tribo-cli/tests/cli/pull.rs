@@ -199,3 +199,13 @@ fn a_driver_that_is_killed_finds_its_pilots_again() {
     all_measured_once(&cluster.folder, 60);
     assert!(cluster.called("sbatch") <= 2, "{} submissions", cluster.called("sbatch"));
 }
+
+#[test]
+fn machines_that_ssh_reaches_run_a_study() {
+    let keys = "on = \"ssh\"\n[run.pilots]\nslots = 2\n[run.ssh]\nhosts = [\"one\", \"down1\", \"two\"]\npoll = \"1s\"";
+    let cluster = Cluster::new(&study(20, 4, 0.05, keys));
+    cluster.run().wait_in_time().code(0);
+    all_measured_once(&cluster.folder, 20);
+    let hosts = fs::read_to_string(cluster.state.join("hosts")).unwrap();
+    assert!(hosts.contains("one") && hosts.contains("two"), "{hosts}");
+}

@@ -12,6 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -62,6 +63,12 @@ impl Batch {
         Batch { commands, ..self }
     }
 
+    /// A line for a shell that succeeds on machines where jobs of this study could run.
+    pub(crate) fn is_there(&self) -> String {
+        let (folder, program) = (self.layout.folder().as_os_str(), self.program.as_os_str());
+        format!("test -d {} && test -x {}", quoted_text(folder), quoted_text(program))
+    }
+
     /// The time limit of a job.
     pub(crate) fn wall(&self) -> Option<Duration> {
         self.wall
@@ -72,6 +79,23 @@ impl Batch {
         name.strip_prefix(&Tag::prefix(&self.study)).is_some_and(|rest| rest.starts_with(['e', 'y']))
     }
 
+    /// Whether the store has a path of plain characters, which every scheduler takes as the place of a log.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.layout.store().as_os_str().is_ascii()
+    }
+
+    /// The line of a script that opens its log itself; `index` is the variable of an array's element.
+    pub(crate) fn log_line(&self, group: &[Attempt], index: &str) -> String {
+        let array = || array::array(&self.study, group).map(|array| self.layout.array(&array.tag));
+        match group {
+            [attempt] => format!("exec >>{} 2>&1", quoted_text(attempt.dir.join(LOG_FILE).as_os_str())),
+            _ => {
+                let stem = array().unwrap_or_default().with_extension("");
+                format!("exec >>{}.\"${index}\".log 2>&1", quoted_text(stem.as_os_str()))
+            }
+        }
+    }
+
     /// Writes the script, and the list of elements of an array, for a group of attempts.
     pub(crate) fn prepare(&mut self, group: &[Attempt], setup: &[String]) -> Result<Prepared, Submission> {
         let unwritten =
@@ -80,7 +104,10 @@ impl Batch {
         if let [attempt] = group {
             let arguments = [OsStr::new("--dir"), attempt.dir.as_os_str()];
             let path = attempt.dir.join(SCRIPT_FILE);
-            fs::write(&path, script(&attempt.tag, setup, &self.program, arguments)).map_err(unwritten)?;
+            fs::write(&path, script(&attempt.tag, setup, &self.program, arguments))
+                // Some schedulers start the script as it is.
+                .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o755)))
+                .map_err(unwritten)?;
             let (tag, folder) = (attempt.tag.clone(), attempt.dir.clone());
             return Ok(Prepared { tag, script: path, folder, elements: None, avoid });
         }
@@ -219,6 +246,11 @@ fn quoted(word: &OsStr) -> Vec<u8> {
     }
     text.push(b'\'');
     text
+}
+
+/// A word as a shell reads it back, as text: what is not text is not kept.
+pub(crate) fn quoted_text(word: &OsStr) -> String {
+    String::from_utf8_lossy(&quoted(word)).into_owned()
 }
 
 /// Never seen half-written under its name.

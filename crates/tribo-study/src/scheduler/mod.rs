@@ -5,6 +5,8 @@
 
 pub mod pbs;
 pub mod slurm;
+pub mod ssh;
+pub mod template;
 
 use crate::config::{Complaint, Section, Type, View};
 use crate::runner::Runner;
@@ -15,7 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The schedulers, in the order of the reference.
-pub(crate) const ALL: [Scheduler; 2] = [slurm::SCHEDULER, pbs::SCHEDULER];
+pub(crate) const ALL: [Scheduler; 4] =
+    [slurm::SCHEDULER, pbs::SCHEDULER, template::SCHEDULER, ssh::SCHEDULER];
 
 /// A scheduler, as the study file and jobs know it.
 pub(crate) struct Scheduler {
@@ -55,6 +58,11 @@ pub trait Settings: Any + Debug + Send + Sync {
 
     /// The time limit of a job, if the study file gives one.
     fn time(&self) -> Option<Duration>;
+
+    /// Whether its jobs can only be pilots, that is, workers.
+    fn takes_pilots_only(&self) -> bool {
+        false
+    }
 
     /// The runner with these settings.
     fn runner(&self, batch: Batch) -> Box<dyn Runner>;

@@ -39,6 +39,8 @@ def qsub(cluster, args):
     partitions = cluster.settings["partitions"]
     if partitions is not None and options.get("-q") not in partitions:
         raise failure("qsub: Unknown queue", 170)
+    if not options.get("-o", "").isascii():
+        raise failure("qsub: illegal -o value", 2)
     if cluster.settings["disabled"]:
         raise failure("qsub: Queue is not enabled", 171)
     elements = None

@@ -11,3 +11,4 @@ mod pull;
 mod simulated;
 mod slurm;
 mod study;
+mod template;

@@ -295,6 +295,22 @@ fn a_rehearsal_submits_a_held_job_and_leaves_nothing() {
 }
 
 #[test]
+fn a_study_in_a_folder_with_an_accent_has_its_logs() {
+    let cluster = Cluster::in_folder("Ölwanne", json!({ "run": true }));
+    let config = PbsSettings { setup: vec!["echo hello".into()], ..PbsSettings::default() };
+    let mut runner = Pbs::new(config, cluster.batch(cluster.commands()));
+    let attempts = cluster.study.attempts(0..5);
+    let job = accepted(&mut runner, &attempts[4]);
+    let outcomes = runner.submit(&attempts[..4]);
+    let Submission::Accepted(id) = &outcomes[2] else { panic!("{outcomes:?}") };
+    for job in [job, reference(&attempts[2], Some(id))] {
+        eventually("it runs", || job.dir.join("started.json").exists());
+        let words = runner.last_words(&job).unwrap();
+        assert!(words.ends_with("which ends with: hello"), "{words}");
+    }
+}
+
+#[test]
 fn without_pbs_the_message_names_the_program() {
     let cluster = Cluster::new();
     let commands = cluster.commands().in_folder(cluster.study.folder());

@@ -11,6 +11,7 @@ use tribo_study::runner::pilots::Pilots;
 use tribo_study::runner::pull::Pull;
 use tribo_study::runner::{Runner, State, Submission};
 use tribo_study::scheduler::slurm::{Slurm, SlurmSettings};
+use tribo_study::scheduler::ssh::{Ssh, SshSettings};
 use tribo_study::worker;
 
 fn terms(slots: usize, time: Option<f64>, idle: f64) -> Terms {
@@ -135,4 +136,59 @@ fn a_scheduler_that_refuses_pilots_refuses_the_study() {
     let cluster = Cluster::with(json!({ "partitions": ["batch"] }));
     let outcomes = pilots(&cluster, &[], 5).submit(&cluster.study.attempts(0..2));
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Submission::Refused(_))), "{outcomes:?}");
+}
+
+fn by_ssh(cluster: &Cluster, hosts: &[&str]) -> Ssh {
+    let hosts = hosts.iter().map(|host| host.to_string()).collect();
+    let config = SshSettings { hosts, poll: Duration::from_secs(1), ..SshSettings::default() };
+    Ssh::new(config, cluster.batch(cluster.commands()))
+}
+
+#[test]
+fn machines_that_ssh_reaches_share_the_workers() {
+    let cluster = Cluster::new();
+    let mut runner = by_ssh(&cluster, &["one", "down1", "two"]);
+    let attempts = cluster.study.attempts(0..4);
+    let outcomes = runner.submit(&attempts);
+    let hosts: Vec<&str> = outcomes
+        .iter()
+        .map(|outcome| match outcome {
+            Submission::Accepted(id) => id.split(':').next().unwrap(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(hosts, ["one", "two", "one", "two"], "one is down");
+    let jobs: Vec<_> = attempts
+        .iter()
+        .zip(&outcomes)
+        .map(|(attempt, outcome)| match outcome {
+            Submission::Accepted(id) => reference(attempt, Some(id)),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    eventually("all run", || {
+        let sightings = runner.poll(&jobs).unwrap();
+        sightings.len() == 4 && sightings.iter().all(|sighting| sighting.state == State::Running)
+    });
+    let left = runner.left(&jobs).unwrap();
+    assert_eq!(left.len(), 4);
+    runner.remove(&left).unwrap();
+    eventually("all were told", || attempts.iter().all(|attempt| attempt.dir.join("stopped").exists()));
+    let said = runner.rehearse().unwrap();
+    assert!(said.starts_with("2 of 3 hosts can be used; not so: down1: ssh: connect"), "{said}");
+    let none = by_ssh(&cluster, &["down1"]).submit(&cluster.study.attempts(7..8));
+    assert!(matches!(&none[0], Submission::Unavailable(why) if why.contains("No route")), "{none:?}");
+}
+
+#[test]
+fn a_worker_that_cannot_begin_is_noticed_by_ssh() {
+    let cluster = Cluster::new();
+    let attempt = cluster.study.attempt(0);
+    std::fs::write(attempt.dir.join("exit"), "3").unwrap();
+    let mut runner = by_ssh(&cluster, &["one"]);
+    let outcomes = runner.submit(std::slice::from_ref(&attempt));
+    let Submission::Accepted(id) = &outcomes[0] else { panic!("{outcomes:?}") };
+    let job = reference(&attempt, Some(id));
+    let ended = |state| matches!(state, Some(State::Ended(end)) if end.kind == Kind::Unstarted);
+    eventually("it is gone", || ended(state_of(&mut runner, &job)));
 }

@@ -48,7 +48,10 @@ fn inside<'a>(view: &View<'a>, name: &str) -> View<'a> {
 
 /// What pilots are to be; None if the section is not there, or there is no scheduler.
 fn pilots(run: &View<'_>, on: &On, timeout: Option<Duration>) -> Read<Option<Pilots>> {
-    let (Some(_), On::Batch(settings)) = (run.given("pilots"), on) else { return Ok(None) };
+    let On::Batch(settings) = on else { return Ok(None) };
+    if run.given("pilots").is_none() && !settings.takes_pilots_only() {
+        return Ok(None);
+    }
     let view = inside(run, "pilots");
     if let (Some(timeout), Some(time)) = (timeout, settings.time())
         && time <= timeout + Duration::from_secs(60)

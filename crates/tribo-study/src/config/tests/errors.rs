@@ -256,6 +256,12 @@ fn runs() {
     }
     let short = "[run]\ncommand = \"./f\"\non = \"slurm\"\ntimeout = \"1h\"\n«[run.pilots]\nslots = 2\n[run.slurm]\ntime = \"1h\"";
     added(short, &["too short for even one"]);
+    added("[run]\ncommand = \"./f\"\non = \"ssh\"\n«[run.ssh]\nsetup = []", &["`hosts` is missing"]);
+    let template = "[run]\ncommand = \"./f\"\non = \"template\"\n";
+    added(&format!("{template}«[run.template]\nsubmit = \"sub {{script}}\""), &["has no `id`", "\"lsf\""]);
+    added(&format!("{template}[run.template]\npreset = \"lsf\"\nid = «'\\d+'"), &["no group"]);
+    added(&format!("{template}[run.template]\npreset = \"lsf\"\njob = «'(?P<id>\\d+)'"), &["(?P<state>...)"]);
+    added(&format!("{template}[run.template]\npreset = \"lsf\"\ncancel = «\"bkill\""), &["`{ids}`"]);
     // A section of another runner is checked too.
     added(
         "[run]\ncommand = \"./f\"\n[run.pbs]\n«que = \"q\"",

@@ -66,11 +66,17 @@ impl Pbs {
     }
 
     fn submit_group(&mut self, group: &[Attempt]) -> Submission {
-        let prepared = match self.batch.prepare(group, &self.config.setup) {
+        // `qsub` takes letters such as é for no part of a path: there the script opens its log itself.
+        let plain = self.batch.is_plain();
+        let mut setup = self.config.setup.clone();
+        if !plain {
+            setup.insert(0, self.batch.log_line(group, environment::ENVIRONMENT.index));
+        }
+        let prepared = match self.batch.prepare(group, &setup) {
             Ok(prepared) => prepared,
             Err(outcome) => return outcome,
         };
-        let arguments = submit::arguments(&self.config, self.batch.wall(), &prepared);
+        let arguments = submit::arguments(&self.config, self.batch.wall(), &prepared, plain);
         outcome::of(self.batch.commands.submit("qsub", &arguments))
     }
 

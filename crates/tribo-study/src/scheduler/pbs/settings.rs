@@ -14,7 +14,9 @@ pub(super) static SECTION: Section = table(
     &[
         key("queue", Type::Text, "\"workq\"", "`-q`."),
         key("account", Type::Text, "\"wing\"", "`-A`."),
-        key("select", Type::Text, "\"1:ncpus=4:mem=8gb\"", "`-l select`."),
+        key("project", Type::Text, "\"p42\"", "`-P`."),
+        key("select", Type::Text, "\"1:ncpus=4:mem=8gb:ngpus=1\"", "`-l select`."),
+        key("place", Type::Text, "\"scatter:excl\"", "`-l place`."),
         key("time", Type::Duration, "\"1h\"", "`-l walltime`.").or_prose("`timeout` and three minutes"),
         key("options", TEXTS, "[\"-p\", \"10\"]", "Further options, given to `qsub` as they are.").or("[]"),
         key("setup", TEXTS, "[\"module load gcc\"]", SETUP).or("[]"),
@@ -31,6 +33,10 @@ pub struct PbsSettings {
     pub account: Option<String>,
     /// `-l select=...`, e.g. `1:ncpus=4:mem=8gb`.
     pub select: Option<String>,
+    /// `-P`.
+    pub project: Option<String>,
+    /// `-l place`.
+    pub place: Option<String>,
     /// `-l walltime`; by default the timeout and three minutes.
     pub time: Option<Duration>,
     /// Further options, given to `qsub` as they are.
@@ -50,6 +56,8 @@ pub(super) fn read(view: &View<'_>) -> Result<Arc<dyn Settings>, Complaint> {
         queue: view.text("queue"),
         account: view.text("account"),
         select: view.text("select"),
+        project: view.text("project"),
+        place: view.text("place"),
         time: view.duration("time"),
         options: options(view, &OWN)?,
         setup: view.texts("setup").unwrap_or_default(),

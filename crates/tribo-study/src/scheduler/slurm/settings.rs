@@ -18,6 +18,16 @@ pub(super) static SECTION: Section = table(
         key("time", Type::Duration, "\"1h\"", "`--time`.").or_prose("`timeout` and three minutes"),
         key("cpus", Type::Integer { low: 1, high: 1_000_000 }, "4", "`--cpus-per-task`."),
         key("memory", Type::Text, "\"4G\"", "`--mem`, as SLURM writes it."),
+        key("nodes", Type::Integer { low: 1, high: 1_000_000 }, "2", "`--nodes`."),
+        key(
+            "tasks",
+            Type::Integer { low: 1, high: 10_000_000 },
+            "64",
+            "`--ntasks`, for MPI: the command starts them.",
+        ),
+        key("gpus", Type::Text, "\"a100:2\"", "`--gpus`."),
+        key("constraint", Type::Text, "\"skylake\"", "`--constraint`."),
+        key("reservation", Type::Text, "\"course\"", "`--reservation`."),
         key("options", TEXTS, "[\"--exclusive\"]", "Further options, given to `sbatch` as they are.")
             .or("[]"),
         key("setup", TEXTS, "[\"module load gcc\"]", SETUP).or("[]"),
@@ -47,6 +57,16 @@ pub struct SlurmSettings {
     pub cpus: Option<u32>,
     /// `--mem`, as SLURM writes it, e.g. `4G`.
     pub memory: Option<String>,
+    /// `--nodes`.
+    pub nodes: Option<u32>,
+    /// `--ntasks`.
+    pub tasks: Option<u32>,
+    /// `--gpus`, as SLURM writes it.
+    pub gpus: Option<String>,
+    /// `--constraint`.
+    pub constraint: Option<String>,
+    /// `--reservation`.
+    pub reservation: Option<String>,
     /// Further options, given to `sbatch` as they are.
     pub options: Vec<String>,
     /// Shell lines before the job, such as `module load`.
@@ -69,6 +89,11 @@ pub(super) fn read(view: &View<'_>) -> Result<Arc<dyn Settings>, Complaint> {
         time: view.duration("time"),
         cpus: view.integer("cpus"),
         memory: view.text("memory"),
+        nodes: view.integer("nodes"),
+        tasks: view.integer("tasks"),
+        gpus: view.text("gpus"),
+        constraint: view.text("constraint"),
+        reservation: view.text("reservation"),
         options: options(view, &OWN)?,
         setup: view.texts("setup").unwrap_or_default(),
         requeue: view.flag("requeue"),

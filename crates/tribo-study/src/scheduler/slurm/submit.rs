@@ -60,11 +60,17 @@ fn resources(config: &SlurmSettings, wall: Option<Duration>) -> Vec<OsString> {
         ("--account=", &config.account),
         ("--qos=", &config.qos),
         ("--mem=", &config.memory),
+        ("--gpus=", &config.gpus),
+        ("--constraint=", &config.constraint),
+        ("--reservation=", &config.reservation),
     ];
     for (name, value) in given {
         arguments.extend(value.as_ref().map(|value| option(name, value)));
     }
-    arguments.extend(config.cpus.map(|cpus| format!("--cpus-per-task={cpus}").into()));
+    let counts = [("--nodes", config.nodes), ("--ntasks", config.tasks), ("--cpus-per-task", config.cpus)];
+    for (name, count) in counts {
+        arguments.extend(count.map(|count| format!("{name}={count}").into()));
+    }
     // SLURM counts in minutes and rounds up.
     arguments.extend(wall.map(|wall| format!("--time={}", wall.as_secs().div_ceil(60).max(1)).into()));
     arguments.extend(warning(wall).map(|seconds| format!("--signal=B:USR1@{seconds}").into()));
@@ -121,6 +127,11 @@ mod tests {
             partition: Some("batch".into()),
             cpus: Some(4),
             memory: Some("4G".into()),
+            nodes: Some(2),
+            tasks: Some(16),
+            gpus: Some("a100:1".into()),
+            constraint: Some("skylake|icelake".into()),
+            reservation: Some("course".into()),
             options: vec!["--gres=gpu:1".into()],
             ..SlurmSettings::default()
         };
@@ -138,6 +149,11 @@ mod tests {
             "--export=ALL",
             "--partition=batch",
             "--mem=4G",
+            "--gpus=a100:1",
+            "--constraint=skylake|icelake",
+            "--reservation=course",
+            "--nodes=2",
+            "--ntasks=16",
             "--cpus-per-task=4",
             "--time=61",
             "--signal=B:USR1@120",

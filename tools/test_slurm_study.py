@@ -21,8 +21,8 @@ from pathlib import Path
 
 WORKERS, EVALUATIONS = 20, 200
 CALLS_A_MINUTE = 2.0
-# Besides: one at the start of each of three drivers, two for the reason of the cancelled job, two at the end of each study.
-LOOKS = 3 + 2 + 2 * 2
+# Besides: two at the start of each of three drivers, two for the reason of the cancelled job, two at the end of each study.
+LOOKS = 2 * 3 + 2 + 2 * 2
 # On a quiet machine it is above 0.95, which `--bar 0.95` asserts; less than this on a busy one means a driver that lags.
 UTILISATION = 0.8
 COMMANDS = ["sbatch", "squeue", "scontrol", "sacct", "scancel"]

@@ -124,6 +124,7 @@ impl Scratch {
             folder: STUDY_FOLDER.to_owned(),
             evaluation: run.evaluation.clone(),
             wall_limit_s: None,
+            warning_s: None,
         };
         disk.prepare(&spec, params.as_bytes())?;
         let dir = disk.dir(id);

@@ -55,6 +55,7 @@ impl Study {
                 infeasible_exit_code: 65,
             },
             wall_limit_s: None,
+            warning_s: None,
         };
         Study { folder, spec }
     }
@@ -624,4 +625,26 @@ fn a_job_whose_setup_failed_says_so() {
     assert_eq!(answer.stderr_tail, "Module not found: gcc/99");
     assert_eq!(fs::read_to_string(study.dir().join("stderr")).unwrap(), answer.stderr_tail);
     assert!(!study.dir().join("stdout").exists(), "nothing was run");
+}
+
+#[test]
+fn an_answer_is_closed_to_others_whatever_the_umask() {
+    let study = Study::shell("echo '{\"objective\": 1}' >result.json");
+    study.submit();
+    let line = format!("umask 000; exec {} job --dir {}", env!("CARGO_BIN_EXE_tribo"), study.dir().display());
+    assert!(Command::new("sh").args(["-c", &line]).status().unwrap().success());
+    let answer = study.path("study.tribo/spool/done/000012.a1.i0.json");
+    assert_eq!(fs::metadata(answer).unwrap().permissions().mode() & 0o777, 0o644);
+}
+
+#[test]
+fn a_command_that_wants_it_is_warned_of_its_limit() {
+    let mut study = Study::shell("trap 'touch saved' USR1; while :; do sleep 0.1; done");
+    study.spec.evaluation.timeout = Some(Duration::from_secs(4));
+    study.spec.warning_s = Some(3.0);
+    let running = study.start();
+    study.wait_for("saved");
+    assert!(!study.dir().join("result.tribo.json").exists(), "it goes on");
+    assert_eq!(running.end(), Some(0));
+    assert_eq!(study.answer("000012.a1.i0.json").finding.kind, Kind::Timeout);
 }

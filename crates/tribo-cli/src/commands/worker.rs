@@ -1,12 +1,12 @@
 //! `tribo worker`: takes evaluations of a study wherever its folder is shared, until there is nothing to do.
 
 use crate::args::StudyPath;
-use crate::failure::{OK, Outcome};
-use crate::{output, place};
+use crate::failure::{Failure, OK, Outcome};
+use crate::{output, place, study};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::time::Duration;
-use tribo_study::config;
+use tribo_study::config::{self, On};
 use tribo_study::pool::Terms;
 use tribo_study::worker;
 
@@ -26,8 +26,16 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
+    let layout = options.study.layout();
+    let run = study::config(&layout)?.run;
+    if !run.is_some_and(|run| run.on == On::Workers || run.pilots.is_some()) {
+        return Err(Failure::usage(format!(
+            "{} offers nothing to workers; write on = \"workers\" into [run]",
+            layout.file().display()
+        )));
+    }
     let terms = Terms { slots: options.slots.get(), time: options.time, idle: options.idle };
-    let why = worker::by_hand(&options.study.layout(), terms, &place::program()?)?;
+    let why = worker::by_hand(&layout, terms, &place::program()?)?;
     output::note(&format!("this worker leaves: {why}"));
     Ok(OK)
 }

@@ -96,6 +96,7 @@ fn three_workers_that_share_only_the_folder_do_each_evaluation_once() {
 fn without_a_worker_the_study_says_what_it_waits_for() {
     let folder = Folder::with(&study(3, 3, 0.0, "on = \"workers\""));
     folder.tribo(["worker"]).code(2).says("has not begun");
+    Folder::with(&study(3, 3, 0.0, "")).tribo(["worker"]).code(2).says("write on = \"workers\"");
     let run = folder.start(["run"]);
     wait_until("it says so", || {
         fs::read_to_string(folder.path().join("stderr.txt"))

@@ -74,6 +74,8 @@ pub struct Config {
     pub budget: Budget,
     /// How a point is evaluated, and where; None for a study driven by `tribo ask` and `tribo tell` alone.
     pub run: Option<Run>,
+    /// Who may read the store.
+    pub readers: Readers,
     /// The parts that decide proposals (objective, direction, seed, parameters, strategy and, for `auto`, the number of evaluations) in
     /// a canonical form: if it changes, the study is another one.
     pub identity: String,
@@ -84,6 +86,18 @@ impl Config {
     pub fn objective(&self) -> &str {
         self.outputs.iter().find(|output| output.goal != Goal::Record).map_or(VALUE, |output| &output.name)
     }
+}
+
+/// Who may read the store of a study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Readers {
+    /// Its owner.
+    #[default]
+    Owner,
+    /// The owner's group too.
+    Group,
+    /// Everyone who reaches it.
+    Everyone,
 }
 
 /// When a study is over: whatever comes first.
@@ -110,6 +124,8 @@ pub struct Run {
     pub retries: Retries,
     /// Which attempt folders stay.
     pub keep: Keep,
+    /// How long before its time limit the command is sent SIGUSR1.
+    pub warning: Option<Duration>,
     /// Whether jobs of the scheduler are pilots.
     pub pilots: Option<Pilots>,
     /// Evaluations offered to pilots or workers beyond those that run.

@@ -30,6 +30,8 @@ const HOPELESS: u32 = 12;
 /// Seconds between two looks into the folders of jobs that wait, at least and for each of them: a file server has others to
 /// serve.
 const FOLDERS_S: (f64, f64) = (5.0, 0.05);
+/// Seconds from the first look that shows jobs waiting to the second.
+const SECOND_LOOK_S: f64 = 10.0;
 /// Reasons for waiting that a driver tells of: after so many, another says nothing new.
 const REASONS: usize = 10;
 
@@ -132,8 +134,8 @@ impl Driver<'_> {
                 }
             }
         }
-        self.explain_waiting();
         self.pace.looked(now, changed, &self.patience);
+        self.explain_waiting(now);
         let wanted = self.sights.values().map(|sight| sight.look_by(now, &self.patience));
         self.pace.no_later_than(wanted.fold(f64::INFINITY, f64::min));
         if missed {
@@ -156,8 +158,10 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Says why jobs wait, each reason once, and leaves it for other commands to read.
-    fn explain_waiting(&mut self) {
+    /// Says why jobs wait, each reason once, and leaves it for other commands to read. In its first second a job waits for
+    /// nothing in particular, whatever the scheduler calls it: ordinary reasons are told from the second look on, which for
+    /// once comes soon.
+    fn explain_waiting(&mut self, now: f64) {
         let jobs: BTreeMap<AttemptId, String> =
             self.parts.ledger.live().filter_map(|a| Some((a.id, a.job.clone()?))).collect();
         let waiters = self.sights.iter().filter_map(|(id, sight)| {
@@ -165,7 +169,16 @@ impl Driver<'_> {
             Some(Waiter { prospect, reason, job: jobs.get(id).map_or("", String::as_str), trial: id.trial })
         });
         let waiting = waiting::grouped(waiters);
+        if !waiting.is_empty() {
+            self.looks_at_waiting += 1;
+        }
+        if self.looks_at_waiting == 1 {
+            self.pace.no_later_than(now + SECOND_LOOK_S);
+        }
         for group in &waiting {
+            if group.prospect == Prospect::Waits && self.looks_at_waiting < 2 {
+                continue;
+            }
             if self.reasons.insert(group.key()) && self.reasons.len() <= REASONS {
                 let text = group.text(&format!("[run.{}]", self.parts.runner.name()));
                 self.notices.push(match group.prospect {

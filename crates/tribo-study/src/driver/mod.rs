@@ -132,6 +132,7 @@ pub struct Driver<'a> {
     /// Why jobs waited at the last look, and all reasons that were told.
     waiting: Vec<Waiting>,
     reasons: BTreeSet<(Prospect, String)>,
+    looks_at_waiting: u32,
     started: f64,
     told_before: usize,
     optimiser_s: f64,
@@ -192,6 +193,7 @@ impl<'a> Driver<'a> {
             warned: BTreeSet::new(),
             waiting: vec![],
             reasons: BTreeSet::new(),
+            looks_at_waiting: 0,
             started: now,
             told_before,
             optimiser_s: 0.0,

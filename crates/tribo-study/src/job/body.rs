@@ -244,6 +244,7 @@ impl Job {
             timeout: spec.evaluation.timeout,
             walltime: after_begin(spec.wall()),
             near_walltime: after_begin(near),
+            warning: spec.warning_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             scheduled: !self.by.job.starts_with("local:"),
         }
     }

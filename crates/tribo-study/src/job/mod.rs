@@ -146,6 +146,9 @@ pub struct Spec {
     /// still leave an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_limit_s: Option<f64>,
+    /// How many seconds before its time limit the command is sent SIGUSR1, if it wants that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning_s: Option<f64>,
 }
 
 /// What came of an attempt.

@@ -66,6 +66,8 @@ pub(super) struct Limits<'a> {
     pub(super) walltime: Option<Instant>,
     /// From then on SIGTERM is taken for the scheduler's limit.
     pub(super) near_walltime: Option<Instant>,
+    /// How long before the next limit the command is warned.
+    pub(super) warning: Option<Duration>,
     /// Whether a scheduler runs this job, and signals all its processes when it stops it.
     pub(super) scheduled: bool,
 }
@@ -144,6 +146,8 @@ pub(super) struct Running<'a> {
     ended: Option<(WaitStatus, Instant)>,
     /// For how long the job was suspended.
     suspended: Duration,
+    /// When the command is warned of its limit, once.
+    warn_at: Option<Instant>,
     peak: u64,
 }
 
@@ -166,6 +170,8 @@ impl<'a> Running<'a> {
         let streams = pipes.map(stream).into();
         let began = Instant::now();
         let timeout = limits.timeout.and_then(|limit| began.checked_add(limit));
+        let limit = [timeout, limits.walltime].into_iter().flatten().min();
+        let warn_at = limits.warning.and_then(|warning| limit?.checked_sub(warning));
         Running {
             limits,
             heartbeat,
@@ -178,6 +184,7 @@ impl<'a> Running<'a> {
             timeout,
             ended: None,
             suspended: Duration::ZERO,
+            warn_at,
             peak: 0,
         }
     }
@@ -257,7 +264,7 @@ impl<'a> Running<'a> {
         let mut next_look = self.began + LOOK;
         loop {
             let beat = self.heartbeat.next();
-            let limits = [self.timeout, self.limits.walltime].into_iter().flatten();
+            let limits = [self.timeout, self.limits.walltime, self.warn_at].into_iter().flatten();
             let limits = limits.filter_map(|limit| limit.checked_add(self.suspended));
             let next = limits.chain([next_sample, next_look, beat]).min().unwrap_or(next_look);
             self.pump_counted(next.saturating_duration_since(Instant::now()));
@@ -275,6 +282,11 @@ impl<'a> Running<'a> {
                     kind: Kind::Timeout,
                     reason: "the time limit of the study file is over".into(),
                 });
+            }
+            if self.warn_at.is_some_and(|warn_at| counted >= warn_at) {
+                self.warn_at = None;
+                // It has ended meanwhile if there is nobody to tell.
+                let _ = kill_process_group(self.pid, Signal::USR1);
             }
             if now >= next_sample {
                 self.sample();

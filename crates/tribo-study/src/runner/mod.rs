@@ -32,6 +32,8 @@ pub struct Attempt {
     pub dir: PathBuf,
     /// Hosts that failed and are to be avoided, if the runner can.
     pub avoid: Vec<String>,
+    /// Earlier attempts at the same trial that ran out of memory.
+    pub memory_kills: u32,
 }
 
 /// An attempt that was submitted, or may have been.

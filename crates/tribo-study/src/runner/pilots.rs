@@ -314,7 +314,8 @@ impl Pilots {
             let tag = Tag::new(&self.study, id).ok_or_else(|| io::Error::other("too many pilots"))?;
             let pilot = Pilot { tag: tag.clone(), terms: self.terms.clone() };
             fs::write(dir.join(PILOT_FILE), serde_json::to_vec(&pilot)?)?;
-            attempts.push(Attempt { id, tag, dir, avoid: self.avoid.iter().cloned().collect() });
+            let avoid = self.avoid.iter().cloned().collect();
+            attempts.push(Attempt { id, tag, dir, avoid, memory_kills: 0 });
         }
         Ok(attempts)
     }

@@ -104,4 +104,5 @@ fn options(view: &View<'_>, own: &[&str]) -> Result<Vec<String>, Complaint> {
 
 const TEXTS: Type = Type::List { of: &Type::Word, least: 0, most: usize::MAX };
 const POLL: &str = "Time between two looks at the queue, at least.";
-const SETUP: &str = "Shell lines before the job, such as `module load`.";
+const SETUP: &str = "Shell lines before the job, such as `module load`; the first that fails ends it.";
+const EPILOGUE: &str = "Shell lines after the job, whatever came of it.";

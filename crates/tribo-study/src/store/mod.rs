@@ -15,6 +15,7 @@ pub mod lease;
 pub mod ledger;
 pub mod memory;
 pub mod process;
+mod readers;
 pub mod record;
 mod requests;
 mod spool;
@@ -23,6 +24,7 @@ mod waiting;
 pub use disk::{Disk, exists, read};
 pub(crate) use files::is_full;
 pub use journal::{Follower, News};
+pub use readers::open_to;
 pub use requests::request;
 pub use waiting::waiting;
 

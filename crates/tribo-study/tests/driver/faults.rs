@@ -191,6 +191,17 @@ fn why_jobs_wait_is_told_with_the_first_look() {
 }
 
 #[test]
+fn an_attempt_knows_how_often_memory_was_too_little() {
+    let mut world = World::new(2, 2);
+    world.run.retries.memory = 2;
+    world.cluster.borrow_mut().fates.insert(first(1), Fate::Answers(Kind::Memory));
+    world.cluster.borrow_mut().fates.insert(second(1), Fate::Answers(Kind::Memory));
+    run(&mut world, 2);
+    let kills: Vec<(u64, u32)> = world.cluster.borrow().memory_kills.clone();
+    assert_eq!(kills, [(0, 0), (1, 0), (1, 1), (1, 2)]);
+}
+
+#[test]
 fn fault_22_a_held_job_is_reported_and_counts_as_busy() {
     let mut world = World::new(80, 2);
     world.cluster.borrow_mut().fates.insert(first(1), Fate::Waits("JobHeldAdmin"));

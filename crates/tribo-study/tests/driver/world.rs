@@ -131,6 +131,8 @@ pub(crate) struct Cluster {
     pub(crate) old_jobs: bool,
     /// Jobs that do not end when they are cancelled.
     pub(crate) stubborn: bool,
+    /// How often memory was too little before, with each submission of a trial.
+    pub(crate) memory_kills: Vec<(u64, u32)>,
     /// Hosts that submissions were to avoid.
     pub(crate) avoided: BTreeSet<String>,
     /// Submissions that avoid a host are refused.
@@ -342,6 +344,7 @@ impl Runner for Remote {
         let mut cluster = self.0.borrow_mut();
         let submit = |attempt: &Attempt| {
             cluster.n_submissions += 1;
+            cluster.memory_kills.push((attempt.id.trial, attempt.memory_kills));
             cluster.avoided.extend(attempt.avoid.iter().cloned());
             let limited = cluster.unlimited_from == 0.0 || cluster.now.get() < cluster.unlimited_from;
             let full = limited && cluster.limit.is_some_and(|limit| cluster.counted() >= limit);
@@ -489,6 +492,7 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
         },
         retries: Retries::default(),
         keep: Keep::All,
+        warning: None,
         pilots: None,
         ahead: 0,
     };
@@ -503,6 +507,7 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
         strategy,
         budget: Budget { evaluations: Some(evaluations), ..Budget::default() },
         run: Some(run.clone()),
+        readers: tribo_study::config::Readers::Owner,
         identity: String::new(),
     };
     (config, run)

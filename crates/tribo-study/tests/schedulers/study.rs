@@ -41,7 +41,7 @@ impl Study {
         let dir = self.layout().attempt(id);
         std::fs::create_dir_all(&dir).unwrap();
         std::fs::write(dir.join("params.json"), "{\"x\": 0.5}").unwrap();
-        Attempt { id, tag: Tag::new(&self.id, id).unwrap(), dir, avoid: Vec::new() }
+        Attempt { id, tag: Tag::new(&self.id, id).unwrap(), dir, avoid: Vec::new(), memory_kills: 0 }
     }
 
     pub(crate) fn attempts(&self, trials: std::ops::Range<u64>) -> Vec<Attempt> {

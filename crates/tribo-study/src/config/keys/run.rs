@@ -71,6 +71,14 @@ const OWN: &[Key] = &[
     ),
     key("timeout", Type::Duration, "\"30m\"", "Longest time one evaluation may take.").or_prose("no limit"),
     key(
+        "warning",
+        Type::Duration,
+        "\"5m\"",
+        "How long before its time limit, the study's or the scheduler's, the command and all it started are sent SIGUSR1, to \
+         save what they have; what does not expect it ends.",
+    )
+    .or_prose("no signal"),
+    key(
         "retries",
         Type::Either(&RETRIES_TYPES),
         "2",

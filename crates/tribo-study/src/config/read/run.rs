@@ -39,7 +39,16 @@ pub(super) fn read(file: &View<'_>, space: &Space, outputs: &[Output]) -> Read<O
     let workers = view.integer("workers").unwrap_or(1);
     let pilots = pilots(&view, &on, evaluation.timeout)?;
     let ahead = view.integer("ahead").unwrap_or(0);
-    Ok(Some(Run { on, workers, evaluation, retries: retries(&view)?, keep, pilots, ahead }))
+    Ok(Some(Run {
+        on,
+        workers,
+        evaluation,
+        retries: retries(&view)?,
+        keep,
+        warning: view.duration("warning"),
+        pilots,
+        ahead,
+    }))
 }
 
 fn inside<'a>(view: &View<'a>, name: &str) -> View<'a> {

@@ -77,6 +77,7 @@ fn the_smallest_file_has_the_defaults() {
         evaluation,
         retries: Retries::default(),
         keep: Keep::All,
+        warning: None,
         pilots: None,
         ahead: 0,
     };

@@ -21,7 +21,7 @@ mod submit;
 use super::Scheduler;
 use crate::Error;
 use crate::runner::array::submit_in_groups;
-use crate::runner::batch::Batch;
+use crate::runner::batch::{Around, Batch};
 use crate::runner::command::Output;
 use crate::runner::join::{self, Listed, join};
 use crate::runner::{Attempt, JobRef, Left, Patience, Runner, Sighting, Submission, Unreachable};
@@ -72,10 +72,11 @@ impl Pbs {
         if !plain {
             setup.insert(0, self.batch.log_line(group, environment::ENVIRONMENT.index));
         }
-        let prepared = match self.batch.prepare(group, &setup) {
-            Ok(prepared) => prepared,
-            Err(outcome) => return outcome,
-        };
+        let prepared =
+            match self.batch.prepare(group, Around { setup: &setup, epilogue: &self.config.epilogue }) {
+                Ok(prepared) => prepared,
+                Err(outcome) => return outcome,
+            };
         let arguments = submit::arguments(&self.config, self.batch.wall(), &prepared, plain);
         outcome::of(self.batch.commands.submit("qsub", &arguments))
     }

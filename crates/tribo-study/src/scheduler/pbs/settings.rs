@@ -4,7 +4,7 @@ use super::Pbs;
 use crate::config::{Complaint, Section, Type, View, key, table};
 use crate::runner::Runner;
 use crate::runner::batch::Batch;
-use crate::scheduler::{POLL, SETUP, Settings, TEXTS, options};
+use crate::scheduler::{EPILOGUE, POLL, SETUP, Settings, TEXTS, options};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ pub(super) static SECTION: Section = table(
         key("time", Type::Duration, "\"1h\"", "`-l walltime`.").or_prose("`timeout` and three minutes"),
         key("options", TEXTS, "[\"-p\", \"10\"]", "Further options, given to `qsub` as they are.").or("[]"),
         key("setup", TEXTS, "[\"module load gcc\"]", SETUP).or("[]"),
+        key("epilogue", TEXTS, "[\"rm -rf /scratch/$USER\"]", EPILOGUE).or("[]"),
         key("poll", Type::Duration, "\"30s\"", POLL).or("\"60s\""),
     ],
 );
@@ -43,6 +44,8 @@ pub struct PbsSettings {
     pub options: Vec<String>,
     /// Shell lines before the job, such as `module load`.
     pub setup: Vec<String>,
+    /// Shell lines after the job.
+    pub epilogue: Vec<String>,
     /// Seconds between two looks at the queue at least.
     pub poll: Duration,
 }
@@ -61,6 +64,7 @@ pub(super) fn read(view: &View<'_>) -> Result<Arc<dyn Settings>, Complaint> {
         time: view.duration("time"),
         options: options(view, &OWN)?,
         setup: view.texts("setup").unwrap_or_default(),
+        epilogue: view.texts("epilogue").unwrap_or_default(),
         poll: view.duration("poll").unwrap_or_default(),
     }))
 }

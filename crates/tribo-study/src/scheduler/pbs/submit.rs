@@ -85,6 +85,7 @@ mod tests {
             folder: "/s".into(),
             elements,
             avoid: BTreeSet::new(),
+            memory_kills: 0,
         };
         let arguments = arguments(config, wall, &job, true);
         arguments.iter().map(|argument| argument.to_str().unwrap()).collect::<Vec<_>>().join(" ")

@@ -23,7 +23,7 @@ use super::Scheduler;
 use crate::Error;
 use crate::job::Kind;
 use crate::runner::array::submit_in_groups;
-use crate::runner::batch::Batch;
+use crate::runner::batch::{Around, Batch};
 use crate::runner::join::{self, join};
 use crate::runner::{Attempt, JobRef, Left, Patience, Runner, Sighting, State, Submission, Unreachable};
 use crate::tag::AttemptId;
@@ -77,7 +77,10 @@ impl Slurm {
     }
 
     fn submit_group(&mut self, group: &[Attempt]) -> Submission {
-        let prepared = match self.batch.prepare(group, &self.config.setup) {
+        let prepared = match self
+            .batch
+            .prepare(group, Around { setup: &self.config.setup, epilogue: &self.config.epilogue })
+        {
             Ok(prepared) => prepared,
             Err(outcome) => return outcome,
         };
@@ -137,8 +140,10 @@ impl Runner for Slurm {
     }
 
     fn submit(&mut self, attempts: &[Attempt]) -> Vec<Submission> {
-        let largest =
-            if attempts.len() < crate::runner::array::SMALLEST_ARRAY { 1 } else { self.largest_array() };
+        let few = attempts.len() < crate::runner::array::SMALLEST_ARRAY;
+        // An array has one size of memory for all.
+        let unlike = attempts.iter().any(|attempt| attempt.memory_kills > 0);
+        let largest = if few || unlike { 1 } else { self.largest_array() };
         submit_in_groups(attempts, largest, |id, k| format!("{id}_{k}"), |group| self.submit_group(group))
     }
 

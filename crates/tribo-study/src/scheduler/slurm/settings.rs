@@ -4,7 +4,7 @@ use super::Slurm;
 use crate::config::{Complaint, Section, Type, View, key, table};
 use crate::runner::Runner;
 use crate::runner::batch::Batch;
-use crate::scheduler::{POLL, SETUP, Settings, TEXTS, options};
+use crate::scheduler::{EPILOGUE, POLL, SETUP, Settings, TEXTS, options};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +18,13 @@ pub(super) static SECTION: Section = table(
         key("time", Type::Duration, "\"1h\"", "`--time`.").or_prose("`timeout` and three minutes"),
         key("cpus", Type::Integer { low: 1, high: 1_000_000 }, "4", "`--cpus-per-task`."),
         key("memory", Type::Text, "\"4G\"", "`--mem`, as SLURM writes it."),
+        key(
+            "memory_growth",
+            Type::Integer { low: 0, high: 1000 },
+            "50",
+            "Per cent by which `memory` is larger in the next attempt when it was too little; see `memory` in `[run.retries]`.",
+        )
+        .or("0"),
         key("nodes", Type::Integer { low: 1, high: 1_000_000 }, "2", "`--nodes`."),
         key(
             "tasks",
@@ -31,6 +38,7 @@ pub(super) static SECTION: Section = table(
         key("options", TEXTS, "[\"--exclusive\"]", "Further options, given to `sbatch` as they are.")
             .or("[]"),
         key("setup", TEXTS, "[\"module load gcc\"]", SETUP).or("[]"),
+        key("epilogue", TEXTS, "[\"rm -rf /scratch/$USER\"]", EPILOGUE).or("[]"),
         key(
             "requeue",
             Type::Flag,
@@ -57,6 +65,8 @@ pub struct SlurmSettings {
     pub cpus: Option<u32>,
     /// `--mem`, as SLURM writes it, e.g. `4G`.
     pub memory: Option<String>,
+    /// Per cent more memory after each attempt that had too little.
+    pub memory_growth: u32,
     /// `--nodes`.
     pub nodes: Option<u32>,
     /// `--ntasks`.
@@ -71,6 +81,8 @@ pub struct SlurmSettings {
     pub options: Vec<String>,
     /// Shell lines before the job, such as `module load`.
     pub setup: Vec<String>,
+    /// Shell lines after the job.
+    pub epilogue: Vec<String>,
     /// Whether SLURM itself restarts preempted jobs; else tribo makes a new attempt.
     pub requeue: bool,
     /// Seconds between two looks at the queue at least.
@@ -89,6 +101,7 @@ pub(super) fn read(view: &View<'_>) -> Result<Arc<dyn Settings>, Complaint> {
         time: view.duration("time"),
         cpus: view.integer("cpus"),
         memory: view.text("memory"),
+        memory_growth: view.integer("memory_growth").unwrap_or(0),
         nodes: view.integer("nodes"),
         tasks: view.integer("tasks"),
         gpus: view.text("gpus"),
@@ -96,6 +109,7 @@ pub(super) fn read(view: &View<'_>) -> Result<Arc<dyn Settings>, Complaint> {
         reservation: view.text("reservation"),
         options: options(view, &OWN)?,
         setup: view.texts("setup").unwrap_or_default(),
+        epilogue: view.texts("epilogue").unwrap_or_default(),
         requeue: view.flag("requeue"),
         poll: view.duration("poll").unwrap_or_default(),
     }))

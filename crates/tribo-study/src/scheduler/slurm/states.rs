@@ -60,7 +60,9 @@ fn described(word: &str, reason: Option<&str>, exit: &str) -> String {
 }
 
 /// Reasons that no waiting removes: the job asks for more than its partition, account or any node has.
-const IMPOSSIBLE: [&str; 10] = [
+const IMPOSSIBLE: [&str; 11] = [
+    // What the next ones are called in the first seconds.
+    "PartitionConfig",
     "PartitionTimeLimit",
     "PartitionNodeLimit",
     "BadConstraints",
@@ -134,7 +136,12 @@ mod tests {
     fn reasons_and_nodes_are_told() {
         let about = Circumstances { reason: "JobHeldAdmin", ..Circumstances::default() };
         assert_eq!(state("PENDING", about), State::Held("JobHeldAdmin".into()));
-        for reason in ["PartitionTimeLimit", "QOSMaxCpuPerJobLimit", "AssocMaxWallDurationPerJobLimit"] {
+        for reason in [
+            "PartitionConfig",
+            "PartitionTimeLimit",
+            "QOSMaxCpuPerJobLimit",
+            "AssocMaxWallDurationPerJobLimit",
+        ] {
             let about = Circumstances { reason, ..Circumstances::default() };
             assert_eq!(state("PENDING", about), State::Impossible(reason.into()), "{reason}");
         }

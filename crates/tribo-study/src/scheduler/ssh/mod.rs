@@ -10,7 +10,7 @@ use super::{Environment, Scheduler};
 use crate::Error;
 use crate::job::{HEARTBEAT_FILE, Kind, STARTED_FILE, Started};
 use crate::pool::OVER_FILE;
-use crate::runner::batch::{Batch, quoted_text, untold};
+use crate::runner::batch::{Around, Batch, quoted_text, untold};
 use crate::runner::local::LOG_FILE;
 use crate::runner::{
     Attempt, Ending, JobRef, Left, Patience, Runner, Sighting, State, Submission, Unreachable, leave_word,
@@ -80,7 +80,10 @@ impl Ssh {
     }
 
     fn start(&mut self, attempt: &Attempt) -> Submission {
-        let prepared = match self.batch.prepare(std::slice::from_ref(attempt), &self.config.setup) {
+        let prepared = match self
+            .batch
+            .prepare(std::slice::from_ref(attempt), Around { setup: &self.config.setup, epilogue: &[] })
+        {
             Ok(prepared) => prepared,
             Err(outcome) => return outcome,
         };

@@ -15,7 +15,7 @@ use super::Scheduler;
 use crate::Error;
 use crate::job::{CLAIM_FILE, Kind};
 use crate::runner::array::submit_in_groups;
-use crate::runner::batch::{Batch, quoted_text, untold};
+use crate::runner::batch::{Around, Batch, quoted_text, untold};
 use crate::runner::command::Output;
 use crate::runner::join::{self, Listed, join};
 use crate::runner::local::LOG_FILE;
@@ -59,7 +59,7 @@ impl Template {
             setup.push(format!("export {}=\"${{{}-}}\"", environment::JOB, self.config.variable));
         }
         setup.extend(self.config.setup.iter().cloned());
-        let prepared = match self.batch.prepare(group, &setup) {
+        let prepared = match self.batch.prepare(group, Around { setup: &setup, epilogue: &[] }) {
             Ok(prepared) => prepared,
             Err(outcome) => return outcome,
         };

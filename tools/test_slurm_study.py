@@ -131,9 +131,10 @@ def in_hands_of_slurm(study):
     return spans
 
 
-def utilisation(spans, pauses):
+def utilisation(study, spans, pauses):
     """Part of the worker time, while there was work for all, in which an attempt was in SLURM's hands."""
-    begins = sorted(begin for begin, _ in spans)
+    # An attempt made anew comes a minute and a half later than its trial, which is no lack of work for the others.
+    begins = sorted(r["ms"] / 1e3 for r in records(study, "submitted") if r["attempt"] == 1)
     # From when all workers had something until the last point was handed out.
     start, end = begins[WORKERS - 1], begins[-1]
     for left, right in pauses:
@@ -191,7 +192,7 @@ def main():
         assert all(r["outcome"] == "measured" for r in told), [r for r in told if r["outcome"] != "measured"]
 
         resumed = min(r["ms"] / 1e3 for r in records(wide, "submitted") if r["ms"] / 1e3 > killed)
-        busy = utilisation(in_hands_of_slurm(wide), [(killed, resumed)])
+        busy = utilisation(wide, in_hands_of_slurm(wide), [(killed, resumed)])
 
         # Calls besides submissions, of both studies, while `wide` ran.
         mine = [call for call in calls(bin_folder)[before:] if call[1] not in ("sbatch", "scancel")]

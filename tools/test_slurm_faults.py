@@ -5,6 +5,8 @@ Run under `tools/slurm-one-host run FOLDER -- python3 tools/test_slurm_faults.py
 - `low`, whose jobs are cancelled by preemption: all three workers, three times over;
 - `again`, whose jobs are requeued by the same preemptions, and by `scontrol requeue`;
 - `fragile`, whose node is set down under two of its jobs.
+Then `never`, whose job asks for more time than its partition has: it is said at once that it can never run, and two
+interruptions a moment apart cancel it; and `suspended`, whose job is suspended for longer than its time limit.
 Then `outage`: the controller is stopped while seven jobs run, the driver is killed and started again meanwhile, the jobs
 end, and the controller comes back.
 
@@ -147,6 +149,36 @@ def preemption_and_a_failed_node(tribo, folder):
     print(f"fragile: node {node} set down under 2 jobs: {kinds}")
 
 
+def a_job_that_can_never_run(tribo, folder):
+    study = make(folder, "never", 1, evaluations=1, workers=1, partition="short", requeue="false")
+    driver = start(tribo, study)
+    said = lambda: [n["text"] for n in notices(study, "warning") if "can never run" in n["text"]]
+    wait_for("the reason", said, 30)
+    assert "Partition" in said()[0], said()
+    os.kill(driver.pid, signal.SIGINT)
+    time.sleep(0.3)
+    os.kill(driver.pid, signal.SIGINT)
+    wait_for("the end of `never`", lambda: driver.poll() is not None, 60)
+    assert driver.returncode == 130, driver.returncode
+    assert not queue("short", "PENDING,RUNNING"), queue("short")
+    print(f"never: {said()[0]!r}; two interruptions 0.3 s apart cancelled it")
+
+
+def a_suspended_job(tribo, folder):
+    study = make(folder, "suspended", 4, evaluations=1, workers=1, partition="other", requeue="false")
+    text = (study / "study.toml").read_text().replace("\nworkers = ", '\ntimeout = "8s"\nworkers = ')
+    (study / "study.toml").write_text(text)
+    driver = start(tribo, study)
+    wait_for("the job", lambda: under_way(study) == 1 and running("other"), 60)
+    job = running("other")[0]
+    slurm("scontrol", "suspend", job)
+    time.sleep(10)
+    slurm("scontrol", "resume", job)
+    kinds = finish(study, driver, 1)
+    assert kinds == {"ok": 1}, kinds
+    print(f"suspended: 10 s with a time limit of 8 s: {kinds}")
+
+
 def controller_pid():
     return int((CONF.parent / "slurmctld.pid").read_text())
 
@@ -200,6 +232,8 @@ def main():
         folder.chmod(0o755)
         try:
             preemption_and_a_failed_node(tribo, folder)
+            a_job_that_can_never_run(tribo, folder)
+            a_suspended_job(tribo, folder)
             outage(tribo, folder)
         except BaseException:
             for log in sorted(folder.glob("*/run.log")):

@@ -21,8 +21,8 @@ from pathlib import Path
 
 WORKERS, EVALUATIONS = 20, 200
 CALLS_A_MINUTE = 2.0
-# Besides: one at the start of each of three drivers, two for the reason of the cancelled job, two at the end of each study.
-LOOKS = 3 + 2 + 2 * 2
+# Besides: two at the start of each of three drivers, two for the reason of the cancelled job, two at the end of each study.
+LOOKS = 2 * 3 + 2 + 2 * 2
 # On a quiet machine it is above 0.95, which `--bar 0.95` asserts; less than this on a busy one means a driver that lags.
 UTILISATION = 0.8
 COMMANDS = ["sbatch", "squeue", "scontrol", "sacct", "scancel"]
@@ -131,9 +131,10 @@ def in_hands_of_slurm(study):
     return spans
 
 
-def utilisation(spans, pauses):
+def utilisation(study, spans, pauses):
     """Part of the worker time, while there was work for all, in which an attempt was in SLURM's hands."""
-    begins = sorted(begin for begin, _ in spans)
+    # An attempt made anew comes a minute and a half later than its trial, which is no lack of work for the others.
+    begins = sorted(r["ms"] / 1e3 for r in records(study, "submitted") if r["attempt"] == 1)
     # From when all workers had something until the last point was handed out.
     start, end = begins[WORKERS - 1], begins[-1]
     for left, right in pauses:
@@ -191,7 +192,7 @@ def main():
         assert all(r["outcome"] == "measured" for r in told), [r for r in told if r["outcome"] != "measured"]
 
         resumed = min(r["ms"] / 1e3 for r in records(wide, "submitted") if r["ms"] / 1e3 > killed)
-        busy = utilisation(in_hands_of_slurm(wide), [(killed, resumed)])
+        busy = utilisation(wide, in_hands_of_slurm(wide), [(killed, resumed)])
 
         # Calls besides submissions, of both studies, while `wide` ran.
         mine = [call for call in calls(bin_folder)[before:] if call[1] not in ("sbatch", "scancel")]

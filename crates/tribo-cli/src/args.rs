@@ -126,6 +126,13 @@ pub(crate) enum Command {
     /// that is missing is written again. No driver may be running.
     #[command(after_help = "Examples:\n  tribo repair\n  tribo repair wing.toml")]
     Repair(commands::repair::Options),
+    /// Take evaluations of a study with `on = "workers"` and run them here.
+    ///
+    /// Start it wherever the folder of the study is shared: on other machines, in containers, as often as you like. It leaves
+    /// when there is nothing to do, when the study is over, or when it is told to (Ctrl-C), and gives back what it could not
+    /// finish.
+    #[command(after_help = "Examples:\n  tribo worker wing\n  tribo worker wing --slots 8 --time 12h")]
+    Worker(commands::worker::Options),
     /// Print completions for a shell.
     #[command(
         after_help = "Example:\n  tribo completions bash > ~/.local/share/bash-completion/completions/tribo"

@@ -7,8 +7,11 @@ use tribo_study::config::{On, Run};
 use tribo_study::driver::clock::{Clock, SystemClock};
 use tribo_study::job::{Answer, Spec};
 use tribo_study::layout::Layout;
+use tribo_study::pool::Terms;
 use tribo_study::runner::batch::Batch;
 use tribo_study::runner::local::Local;
+use tribo_study::runner::pilots::Pilots;
+use tribo_study::runner::pull::Pull;
 use tribo_study::runner::simulated::{Simulated, VirtualTime};
 use tribo_study::runner::{Runner, wall_limit};
 use tribo_study::tag::StudyId;
@@ -82,10 +85,22 @@ fn deliver([tmp, done]: &[PathBuf; 2], answer: &Answer) {
 /// The runner of a study whose evaluations are real.
 pub(crate) fn runner(layout: &Layout, study: &StudyId, run: &Run) -> Result<Box<dyn Runner>> {
     let program = program()?;
-    let wall = wall_limit(&run.on, run.evaluation.timeout);
-    let batch = |program| Batch::new(study.clone(), layout, program, wall);
+    let store = std::path::absolute(layout.store()).map_err(Error::io("cannot find", layout.store()))?;
     Ok(match &run.on {
-        On::Batch(settings) => settings.runner(batch(program)),
+        On::Batch(settings) => match &run.pilots {
+            None => {
+                let wall = wall_limit(&run.on, run.evaluation.timeout);
+                settings.runner(Batch::new(study.clone(), layout, program, wall))
+            }
+            Some(pilots) => {
+                let time = settings.time();
+                let scheduler = settings.runner(Batch::new(study.clone(), layout, program, time));
+                let terms = Terms { slots: pilots.slots, time, idle: pilots.idle };
+                let pilots = Pilots::new(scheduler, study.clone(), terms, run.workers);
+                Box::new(Pull::from_pilots(&store, run.ahead, pilots))
+            }
+        },
+        On::Workers => Box::new(Pull::from_workers(&store, run.ahead)),
         On::Local | On::Simulated(_) => Box::new(Local::new(program)),
     })
 }

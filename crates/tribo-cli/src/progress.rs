@@ -19,6 +19,8 @@ const LINE_S: f64 = 60.0;
 const JSON_S: f64 = 10.0;
 /// Causes of failure that are printed; `tribo status` has all.
 const SHOWN_CAUSES: usize = 5;
+/// Characters of a reason for waiting in a line of progress.
+const SHOWN_REASON: usize = 40;
 
 /// Where messages go while a bar may be on the screen.
 #[derive(Debug, Clone)]
@@ -96,6 +98,9 @@ fn message(progress: &Progress) -> String {
     let mut message = format!("{best}  {}/{} workers", progress.running, progress.workers);
     if progress.waiting > 0 {
         message.push_str(&format!("  {} waiting", progress.waiting));
+        if let Some(reason) = &progress.waits_for {
+            message.push_str(&format!(" ({})", text::shortened(reason, SHOWN_REASON)));
+        }
     }
     if progress.failed > 0 {
         message.push_str(&format!("  {} failed", progress.failed));
@@ -129,6 +134,7 @@ impl Observer for People {
             }
             Notice::Told { best: true, .. } => self.improved = true,
             Notice::Warning { text } => self.screen.say(|| output::warning(text)),
+            Notice::Waiting { text } => self.screen.say(|| output::note(text)),
             Notice::Progress(progress) => self.progress(progress),
             Notice::Submitted { .. } | Notice::Ended { .. } | Notice::Told { .. } | Notice::Finished(_) => {}
         }

@@ -80,7 +80,8 @@ pub(crate) fn id(layout: &Layout) -> Result<StudyId> {
 impl Writing {
     /// What a driver works with.
     pub(crate) fn into_parts<'a>(self, run: Run, runner: Box<dyn Runner>, clock: &'a dyn Clock) -> Parts<'a> {
-        let wall = wall_limit(&run.on, run.evaluation.timeout);
+        // A pilot sees to its own end; what it runs has no limit but the study's.
+        let wall = wall_limit(&run.on, run.evaluation.timeout).filter(|_| run.pilots.is_none());
         Parts {
             config: self.study.config,
             run,
@@ -123,6 +124,7 @@ impl Scratch {
             folder: STUDY_FOLDER.to_owned(),
             evaluation: run.evaluation.clone(),
             wall_limit_s: None,
+            warning_s: None,
         };
         disk.prepare(&spec, params.as_bytes())?;
         let dir = disk.dir(id);

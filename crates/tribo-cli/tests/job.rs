@@ -55,6 +55,7 @@ impl Study {
                 infeasible_exit_code: 65,
             },
             wall_limit_s: None,
+            warning_s: None,
         };
         Study { folder, spec }
     }
@@ -582,4 +583,68 @@ fn the_folder_of_a_finished_attempt_is_tidy() {
     ];
     assert_eq!(names, expected);
     assert_eq!(fs::read_dir(Path::new(&study.path("study.tribo/spool/tmp"))).unwrap().count(), 0);
+}
+
+#[test]
+fn time_for_which_a_job_is_suspended_counts_against_no_limit() {
+    let mut study =
+        Study::shell("echo $$ >part; mv part began; sleep 2; echo '{\"objective\": 1}' >result.json");
+    study.spec.evaluation.timeout = Some(Duration::from_secs(4));
+    let running = study.start();
+    study.wait_for("began");
+    // As a scheduler does it: all processes of the job.
+    let group = fs::read_to_string(study.dir().join("began")).unwrap();
+    let command = |signal: &str| {
+        let mut kill = Command::new("kill");
+        assert!(kill.args([signal, "--", &format!("-{}", group.trim())]).status().unwrap().success());
+    };
+    running.signal("-STOP");
+    command("-STOP");
+    std::thread::sleep(Duration::from_secs(6));
+    command("-CONT");
+    running.signal("-CONT");
+    assert_eq!(running.end(), Some(0));
+    let answer = study.answer("000012.a1.i0.json");
+    assert_eq!(answer.finding.kind, Kind::Ok, "{}", answer.finding.reason);
+    assert!(answer.wall_s < 6.0, "{} s", answer.wall_s);
+}
+
+#[test]
+fn a_job_whose_setup_failed_says_so() {
+    let study = Study::shell("echo never");
+    study.submit();
+    let log = study.path("job.log");
+    let mut command = study.command();
+    command.arg("--unready").arg("exit code 1: module load gcc/99");
+    fs::write(&log, "Module not found: gcc/99\n").unwrap();
+    command.stderr(fs::OpenOptions::new().append(true).open(&log).unwrap());
+    assert!(command.status().unwrap().success());
+    let answer = study.answer("000012.a1.i0.json");
+    assert_eq!(answer.finding.kind, Kind::Unstarted);
+    assert_eq!(answer.finding.reason, "the setup of the job failed with exit code 1: module load gcc/99");
+    assert_eq!(answer.stderr_tail, "Module not found: gcc/99");
+    assert_eq!(fs::read_to_string(study.dir().join("stderr")).unwrap(), answer.stderr_tail);
+    assert!(!study.dir().join("stdout").exists(), "nothing was run");
+}
+
+#[test]
+fn an_answer_is_closed_to_others_whatever_the_umask() {
+    let study = Study::shell("echo '{\"objective\": 1}' >result.json");
+    study.submit();
+    let line = format!("umask 000; exec {} job --dir {}", env!("CARGO_BIN_EXE_tribo"), study.dir().display());
+    assert!(Command::new("sh").args(["-c", &line]).status().unwrap().success());
+    let answer = study.path("study.tribo/spool/done/000012.a1.i0.json");
+    assert_eq!(fs::metadata(answer).unwrap().permissions().mode() & 0o777, 0o644);
+}
+
+#[test]
+fn a_command_that_wants_it_is_warned_of_its_limit() {
+    let mut study = Study::shell("trap 'touch saved' USR1; while :; do sleep 0.1; done");
+    study.spec.evaluation.timeout = Some(Duration::from_secs(4));
+    study.spec.warning_s = Some(3.0);
+    let running = study.start();
+    study.wait_for("saved");
+    assert!(!study.dir().join("result.tribo.json").exists(), "it goes on");
+    assert_eq!(running.end(), Some(0));
+    assert_eq!(study.answer("000012.a1.i0.json").finding.kind, Kind::Timeout);
 }

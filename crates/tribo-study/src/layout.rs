@@ -7,8 +7,10 @@
 //!   lease/000007               one file per epoch; the newest names the driver
 //!   trials/000123/a1/          one attempt: job.json, params.json, claim, started.json, stdout, stderr, result.json, and
 //!                              whatever the command writes: it is the command's working directory
+//!   pool/                      attempts that workers take, and the workers; see `pool`
 //!   arrays/TAG.json            which attempts the elements of a job array are
 //!   spool/tmp, done, seen      answers under way, to be taken in, taken in
+//!   waiting.json               why jobs waited when the driver last looked
 //!   requests/                  what other commands ask of a running driver
 //!   journal.damaged-1          what `tribo repair` has replaced
 //!   set-aside/                 attempts that no trial could be found for
@@ -17,6 +19,7 @@
 //! all records, so a study can be moved.
 
 use crate::Error;
+use crate::pool::Pool;
 use crate::tag::{AttemptId, Tag};
 use std::path::{Path, PathBuf};
 
@@ -75,6 +78,9 @@ impl Layout {
 
     /// The folder of an attempt.
     pub fn attempt(&self, id: AttemptId) -> PathBuf {
+        if id.is_pilot() {
+            return Pool::of(&self.store).worker(&Pool::pilot(id.trial));
+        }
         self.trial(id.trial).join(format!("a{}", id.attempt))
     }
 

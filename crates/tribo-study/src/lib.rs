@@ -13,6 +13,9 @@ pub mod error;
 pub mod layout;
 pub mod point;
 pub mod tag;
+pub mod waiting;
+
+pub mod pool;
 
 pub mod job;
 
@@ -20,6 +23,7 @@ pub mod runner;
 pub mod store;
 
 pub mod scheduler;
+pub mod worker;
 
 pub mod owned;
 pub mod replay;

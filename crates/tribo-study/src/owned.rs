@@ -55,13 +55,23 @@ impl Owned {
             let utc_ms = clock(&config, None);
             let engine = Engine::of(&replay::fresh(&config)?);
             let (store, ledger) = Disk::create_with(&layout, &text, &random_id(), Some(engine), utc_ms)?;
-            return Ok(Owned { layout, config, ledger, notes: vec![], began: None, store });
+            let mut owned = Owned { layout, config, ledger, notes: vec![], began: None, store };
+            owned.let_read();
+            return Ok(owned);
         }
         let clock = |ledger: &Ledger| clock(&config, Some(ledger));
         let (store, ledger, notes) = Disk::open_with(&layout, how.take_over, clock)?;
         let mut owned = Owned { layout, config, ledger, notes, began: None, store };
         owned.go_on(text, how.new_chapter)?;
+        owned.let_read();
         Ok(owned)
+    }
+
+    /// Lets those read the store whom the study file names. A study that cannot do that goes on without them.
+    fn let_read(&mut self) {
+        if let Err(error) = store::open_to(&self.layout, self.config.readers) {
+            self.notes.push(error.to_string());
+        }
     }
 
     /// Goes on with the study file as it is now: in the same chapter, if that leaves the proposals alone, or in a new one.

@@ -97,7 +97,10 @@ impl Reading {
     /// What a summary needs to know besides the journal.
     pub fn seen(&self) -> Result<Seen> {
         let warnings = torn_end(&self.layout, &self.follower)?.into_iter().chain(self.changed()).collect();
-        Ok(Seen { now_ms: utc_ms(), driver: self.driver(), begun: self.begun(), warnings })
+        let driver = self.driver();
+        // Without a driver nobody has looked.
+        let waiting = if driver.is_some() { crate::store::waiting(&self.layout) } else { vec![] };
+        Ok(Seen { now_ms: utc_ms(), driver, begun: self.begun(), waiting, warnings })
     }
 
     /// What is to say about the study file, if it is not the one in force.

@@ -42,13 +42,32 @@ impl From<StudyId> for String {
     }
 }
 
-/// One attempt at one trial; attempts count from 1.
+/// One attempt at one trial; attempts count from 1. Attempt 0 is no attempt but a pilot: a job that takes attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AttemptId {
     /// The trial.
     pub trial: u64,
     /// 1 for the first attempt.
     pub attempt: u32,
+}
+
+impl AttemptId {
+    /// The pilot with this number.
+    pub fn pilot(number: u64) -> AttemptId {
+        AttemptId { trial: number, attempt: 0 }
+    }
+
+    /// Whether it is a pilot.
+    pub fn is_pilot(self) -> bool {
+        self.attempt == 0
+    }
+
+    /// The attempt that is written like this.
+    pub fn parse(text: &str) -> Option<AttemptId> {
+        let (trial, attempt) = text.split_once(".a")?;
+        let id = AttemptId { trial: trial.parse().ok()?, attempt: attempt.parse().ok()? };
+        (id.to_string() == text).then_some(id)
+    }
 }
 
 impl fmt::Display for AttemptId {
@@ -70,7 +89,7 @@ impl Tag {
 
     /// The tag of an attempt; None beyond 60 million trials or 35 attempts.
     pub fn new(study: &StudyId, id: AttemptId) -> Option<Tag> {
-        (id.trial < Tag::TRIALS && (1..=Tag::ATTEMPTS).contains(&id.attempt)).then(|| {
+        (id.trial < Tag::TRIALS && id.attempt <= Tag::ATTEMPTS).then(|| {
             let (trial, attempt) = (base36(id.trial, 5), base36(u64::from(id.attempt), 1));
             Tag(format!("s{}e{trial}a{attempt}", study.as_str()))
         })
@@ -98,7 +117,7 @@ impl Tag {
             trial: u64::from_str_radix(trial, 36).ok()?,
             attempt: u32::from_str_radix(attempt, 36).ok()?,
         };
-        (id.attempt > 0).then_some(id)
+        Some(id)
     }
 
     /// The study of the attempt.
@@ -134,10 +153,11 @@ mod tests {
     #[test]
     fn tags_are_fifteen_characters_and_read_back() {
         let study = StudyId::from_bits(0x1234_5678_9abc);
-        for (trial, attempt) in [(0, 1), (10, 10), (371, 35), (Tag::TRIALS - 1, 2), (0xa0a0a, 10)] {
+        for (trial, attempt) in [(0, 1), (10, 10), (371, 35), (Tag::TRIALS - 1, 2), (0xa0a0a, 10), (12, 0)] {
             let id = AttemptId { trial, attempt };
             let tag = Tag::new(&study, id).unwrap();
             assert_eq!(tag.as_str().len(), 15);
+            assert_eq!(AttemptId::parse(&id.to_string()), Some(id));
             assert_eq!(Tag::parse(&study, tag.as_str()), Some(id), "{tag}");
             assert_eq!(tag.study().as_ref(), Some(&study));
             assert_eq!(Tag::parse(&StudyId::from_bits(1), tag.as_str()), None);

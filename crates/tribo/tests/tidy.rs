@@ -26,11 +26,14 @@ const LEVELS: [(&str, u32); 12] = [
     ("problems", 6),
 ];
 /// Level of each module of `tribo-study`, which goes on where the library ends. Its tests may use any.
-const STUDY_LEVELS: [(&str, u32); 17] = [
+const STUDY_LEVELS: [(&str, u32); 20] = [
     ("error", 0),
     ("config", 0),
     ("outputs", 0),
     ("layout", 0),
+    ("waiting", 0),
+    ("pool", 0),
+    ("worker", 8),
     ("point", 0),
     ("tag", 0),
     ("job", 6),

@@ -134,8 +134,11 @@ impl Observer for Watch<'_> {
             }
             Notice::Progress(progress) => self.waiting.borrow_mut().1 = progress.elapsed_s,
             Notice::Warning { text } => output::warning(text),
-            Notice::Opened { .. } | Notice::Submitted { .. } | Notice::Ended { .. } | Notice::Finished(_) => {
-            }
+            Notice::Waiting { .. }
+            | Notice::Opened { .. }
+            | Notice::Submitted { .. }
+            | Notice::Ended { .. }
+            | Notice::Finished(_) => {}
         }
     }
 }

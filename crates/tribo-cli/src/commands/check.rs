@@ -63,11 +63,10 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if options.no_run {
         return Ok(OK);
     }
-    if let On::Batch(_) = run.on {
+    if let On::Batch(_) | On::Workers = run.on {
         let mut runner = place::runner(&layout, &study::id(&layout)?, run)?;
-        runner.check()?;
+        output::note(&runner.rehearse()?);
         let name = runner.name();
-        output::note(&format!("{name} accepts jobs of this study"));
         let study = output::named(&layout);
         if !options.run {
             output::note(&format!(

@@ -18,6 +18,7 @@ pub(crate) mod status;
 pub(crate) mod tell;
 pub(crate) mod trials;
 mod words;
+pub(crate) mod worker;
 
 use crate::args::Command;
 use crate::failure::Outcome;
@@ -41,6 +42,7 @@ pub(crate) fn run(command: Command) -> Outcome {
         Command::Completions(options) => completions::run(&options),
         Command::Man(options) => man::run(&options),
         Command::Schema => schema::run(),
+        Command::Worker(options) => worker::run(&options),
         Command::Job(options) => Ok(job::run(&options)),
     }
 }

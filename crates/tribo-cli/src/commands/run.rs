@@ -11,7 +11,7 @@ use clap::Args;
 use std::num::NonZeroUsize;
 use tribo_study::config::Config;
 use tribo_study::driver::notice::{Finish, Observer};
-use tribo_study::driver::{Driver, Interrupt};
+use tribo_study::driver::{AGAIN_S, Driver, Interrupt};
 use tribo_study::layout::Layout;
 use tribo_study::owned::How;
 use tribo_study::report::summary::{self, Best};
@@ -77,7 +77,7 @@ fn advice(wish: Interrupt, detachable: bool, study: &str) -> String {
     match (wish, detachable) {
         (Interrupt::Stop, true) => {
             format!(
-                "stopping; jobs go on by themselves and `tribo run{study}` takes them over. Ctrl-C again cancels them"
+                "stopping; jobs go on by themselves and `tribo run{study}` takes them over. Ctrl-C again within {AGAIN_S} seconds cancels them"
             )
         }
         (Interrupt::Stop, false) => {

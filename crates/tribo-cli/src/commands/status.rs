@@ -85,6 +85,9 @@ fn write_page(
         let left = left.map(|s| format!(", about {} left", text::duration(s))).unwrap_or_default();
         writeln!(page, "pace      {} an hour{each}{left}", text::number(pace.per_hour.round()))?;
     }
+    for group in summary.waiting.iter().take(SHOWN_CAUSES) {
+        writeln!(page, "queue     {}", group.text("[run] in the study file"))?;
+    }
     if !summary.failures.is_empty() {
         writeln!(page, "\nfailures")?;
     }

@@ -156,7 +156,7 @@ fn the_evaluation_of_a_cluster_runs_on_this_machine_only_when_asked() {
         done(folder.command(arguments).env("PATH", &path).output().unwrap()).code(0)
     };
     let asked =
-        check(&[]).says("slurm accepts jobs of this study").says("`tribo check --run` tries one here");
+        check(&[]).says("slurm would take a job of this study").says("`tribo check --run` tries one here");
     assert_eq!(asked.stdout, "", "no evaluation was run");
     check(&["--run"]).says("runs on this machine").says("not as a job of slurm").prints("value 0.0\n");
     let both = folder.tribo(["check", "--run", "--no-run"]);

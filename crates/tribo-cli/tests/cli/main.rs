@@ -14,6 +14,7 @@ mod init;
 mod inputs;
 mod listing;
 mod outputs;
+mod pull;
 mod repair;
 mod run;
 mod support;

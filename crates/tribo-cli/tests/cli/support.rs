@@ -132,8 +132,18 @@ impl Folder {
 
     /// Starts a command and leaves it running.
     pub(crate) fn start<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Running {
+        self.start_with(args, &[])
+    }
+
+    /// The same, with additions to its environment.
+    pub(crate) fn start_with<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        env: &[(&str, &str)],
+    ) -> Running {
         let stderr = self.path().join("stderr.txt");
         let mut command = self.command(args);
+        command.envs(env.iter().copied());
         command.stdout(Stdio::piped()).stderr(fs::File::create(&stderr).unwrap());
         Running { child: command.spawn().unwrap(), stderr }
     }

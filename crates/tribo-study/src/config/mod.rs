@@ -18,6 +18,7 @@ mod view;
 mod tests;
 
 pub(crate) use keys::{Section, Type, key, table};
+pub(crate) use place::Complaint;
 pub(crate) use view::View;
 
 use crate::outputs::{Goal, Output, VALUE};
@@ -29,6 +30,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tribo::space::{Direction, Space};
 use tribo::strategy::Strategy;
+
+/// A duration as study files have it, such as `1h 30m`.
+pub fn duration(text: &str) -> Option<Duration> {
+    value::duration_of(text)
+}
 
 /// The version of study files.
 pub const STUDY_VERSION: u32 = 1;
@@ -68,6 +74,8 @@ pub struct Config {
     pub budget: Budget,
     /// How a point is evaluated, and where; None for a study driven by `tribo ask` and `tribo tell` alone.
     pub run: Option<Run>,
+    /// Who may read the store.
+    pub readers: Readers,
     /// The parts that decide proposals (objective, direction, seed, parameters, strategy and, for `auto`, the number of evaluations) in
     /// a canonical form: if it changes, the study is another one.
     pub identity: String,
@@ -78,6 +86,18 @@ impl Config {
     pub fn objective(&self) -> &str {
         self.outputs.iter().find(|output| output.goal != Goal::Record).map_or(VALUE, |output| &output.name)
     }
+}
+
+/// Who may read the store of a study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Readers {
+    /// Its owner.
+    #[default]
+    Owner,
+    /// The owner's group too.
+    Group,
+    /// Everyone who reaches it.
+    Everyone,
 }
 
 /// When a study is over: whatever comes first.
@@ -104,6 +124,12 @@ pub struct Run {
     pub retries: Retries,
     /// Which attempt folders stay.
     pub keep: Keep,
+    /// How long before its time limit the command is sent SIGUSR1.
+    pub warning: Option<Duration>,
+    /// Whether jobs of the scheduler are pilots.
+    pub pilots: Option<Pilots>,
+    /// Evaluations offered to pilots or workers beyond those that run.
+    pub ahead: usize,
 }
 
 /// A runner with its settings.
@@ -113,8 +139,19 @@ pub enum On {
     Local,
     /// A batch scheduler, as its section of the study file says.
     Batch(Arc<dyn Settings>),
+    /// Whatever workers people start.
+    Workers,
     /// A built-in test problem on a virtual clock.
     Simulated(Simulated),
+}
+
+/// Pilots: jobs of a scheduler that each run many evaluations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pilots {
+    /// Evaluations at once in one of them.
+    pub slots: usize,
+    /// How long one stays without anything to do.
+    pub idle: Duration,
 }
 
 /// A test problem and how long it pretends to take.

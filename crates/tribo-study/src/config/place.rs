@@ -2,7 +2,7 @@
 
 /// Something wrong at a byte of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Complaint {
+pub(crate) struct Complaint {
     pub(super) at: usize,
     pub(super) message: String,
 }

@@ -43,10 +43,15 @@ pub(super) fn number(value: &DeValue<'_>) -> Option<f64> {
     number.filter(|number: &f64| number.is_finite())
 }
 
+/// A duration as text, such as `1h 30m`.
+pub(super) fn duration_of(text: &str) -> Option<Duration> {
+    matches(DURATION_PATTERN, text).then(|| humantime::parse_duration(text).ok())?
+}
+
 /// A duration above zero.
 pub(super) fn duration(value: &DeValue<'_>) -> Option<Duration> {
     let duration = match value {
-        DeValue::String(text) if matches(DURATION_PATTERN, text) => humantime::parse_duration(text).ok(),
+        DeValue::String(text) => duration_of(text),
         _ => number(value).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
     };
     duration.filter(|duration| !duration.is_zero() && duration.as_secs_f64() <= LONGEST_S)

@@ -47,7 +47,7 @@ impl<'a> View<'a> {
     }
 
     /// A complaint at the place of a key's value.
-    pub(super) fn complaint(&self, name: &str, message: impl Into<String>) -> Complaint {
+    pub(crate) fn complaint(&self, name: &str, message: impl Into<String>) -> Complaint {
         Complaint::new(self.place(name), message)
     }
 

@@ -7,6 +7,7 @@ use crate::job::{self, Finding, JOB_VERSION, Kind, Spec};
 use crate::report::text::count;
 use crate::runner::{Attempt, Submission};
 use crate::store::Prepared;
+use crate::store::ledger::AttemptState;
 use crate::store::record::Record;
 use crate::tag::{AttemptId, Tag};
 use crate::{Error, Result};
@@ -25,7 +26,8 @@ impl Driver<'_> {
 
     /// Records attempts for as many trials as there are free workers.
     pub(super) fn fill(&mut self) -> Result<()> {
-        let workers = self.parts.run.workers.min(self.limits.cap.unwrap_or(usize::MAX)).max(1);
+        let workers = self.parts.run.workers + self.parts.runner.ahead();
+        let workers = workers.min(self.limits.cap.unwrap_or(usize::MAX)).max(1);
         let mut free = workers.saturating_sub(self.sights.len() + self.ready.len());
         // Trials without an attempt under way: after a crash, or to be tried again.
         let waiting: Vec<AttemptId> = self
@@ -91,7 +93,10 @@ impl Driver<'_> {
             let Some(attempt) = self.parts.ledger.attempt(id) else { continue };
             let tag = attempt.tag.clone();
             match self.prepare(id, tag.clone()) {
-                Ok(Prepared::Ready(dir)) => attempts.push(Attempt { id, tag, dir, avoid: avoid.clone() }),
+                Ok(Prepared::Ready(dir)) => {
+                    let memory_kills = self.memory_kills(id.trial);
+                    attempts.push(Attempt { id, tag, dir, avoid: avoid.clone(), memory_kills });
+                }
                 Ok(Prepared::Claimed { same }) => self.claimed_before(id, same)?,
                 Err(error @ Error::Io { .. }) => {
                     self.limits.unanswered(now);
@@ -122,6 +127,17 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// Attempts at a trial that ran out of memory.
+    fn memory_kills(&self, trial: u64) -> u32 {
+        let out_of_memory = |attempt: &&AttemptState| {
+            attempt.end.as_ref().is_some_and(|end| end.finding.kind == Kind::Memory)
+        };
+        self.parts
+            .ledger
+            .trial(trial)
+            .map_or(0, |trial| trial.attempts.iter().filter(out_of_memory).count() as u32)
+    }
+
     /// A refusal may be due to the hosts that were to be avoided: without them there may be none left. What was refused stays
     /// ready, and is submitted again without that wish.
     fn avoid_no_more(&mut self, avoid: &[String], reason: &str) {
@@ -145,6 +161,7 @@ impl Driver<'_> {
             folder: self.parts.folder.clone(),
             evaluation: self.parts.run.evaluation.clone(),
             wall_limit_s: self.parts.wall_limit_s,
+            warning_s: self.parts.run.warning.map(|warning| warning.as_secs_f64()),
         };
         self.parts.store.prepare(&spec, params.as_bytes())
     }

@@ -5,10 +5,11 @@ use super::limits;
 use super::notice::Notice;
 use super::sight::{Judgement, Sight};
 use crate::job::{Answer, Finding, Kind};
-use crate::runner::{JobRef, Patience, Sighting, State};
+use crate::runner::{Ending, JobRef, Patience, Sighting, State};
 use crate::store::Claim;
 use crate::store::record::Record;
 use crate::tag::AttemptId;
+use crate::waiting::{self, Prospect, Waiter};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
@@ -26,6 +27,13 @@ pub(super) struct Pace {
 /// Failed looks in a row after which a driver that never had contact, and has nothing to wait for, gives up: some two
 /// minutes.
 const HOPELESS: u32 = 12;
+/// Seconds between two looks into the folders of jobs that wait, at least and for each of them: a file server has others to
+/// serve.
+const FOLDERS_S: (f64, f64) = (5.0, 0.05);
+/// Seconds from the first look that shows jobs waiting to the second.
+const SECOND_LOOK_S: f64 = 10.0;
+/// Reasons for waiting that a driver tells of: after so many, another says nothing new.
+const REASONS: usize = 10;
 
 impl Pace {
     pub(super) fn new(now: f64, patience: &Patience) -> Pace {
@@ -64,7 +72,24 @@ impl Driver<'_> {
         if (!self.sights.is_empty() || self.limits.wants_look()) && now >= self.pace.due() {
             self.poll(now)?;
         }
+        if self.patience.detachable && now >= self.begun_due {
+            self.find_begun(now);
+        }
         self.judge(now)
+    }
+
+    /// Sees by their folders which jobs have begun: the queue is looked at too seldom to count them.
+    fn find_begun(&mut self, now: f64) {
+        let waiting: Vec<AttemptId> =
+            self.sights.iter().filter(|(_, sight)| !sight.is_running()).map(|(id, _)| *id).collect();
+        self.begun_due = now + FOLDERS_S.0.max(FOLDERS_S.1 * waiting.len() as f64);
+        for id in waiting {
+            if self.parts.store.heartbeat(id).is_some()
+                && let Some(sight) = self.sights.get_mut(&id)
+            {
+                sight.begun();
+            }
+        }
     }
 
     fn poll(&mut self, now: f64) -> Result<()> {
@@ -104,12 +129,13 @@ impl Driver<'_> {
                     self.sighted(job, sighting)?;
                 }
                 None => {
-                    sight.missed(now);
+                    sight.missed(now, self.parts.store.heartbeat(job.id));
                     missed = true;
                 }
             }
         }
         self.pace.looked(now, changed, &self.patience);
+        self.explain_waiting(now);
         let wanted = self.sights.values().map(|sight| sight.look_by(now, &self.patience));
         self.pace.no_later_than(wanted.fold(f64::INFINITY, f64::min));
         if missed {
@@ -129,12 +155,52 @@ impl Driver<'_> {
                 sighting.job
             ));
         }
-        let now = self.parts.clock.now();
-        if let Some(reason) = self.sights.get_mut(&job.id).and_then(|sight| sight.report_held(now)) {
-            let job = &sighting.job;
-            self.warn(format!("job {job} (trial {}) has been held for an hour: {reason}", sighting.id.trial));
-        }
         Ok(())
+    }
+
+    /// Says why jobs wait, each reason once, and leaves it for other commands to read. In its first second a job waits for
+    /// nothing in particular, whatever the scheduler calls it: ordinary reasons are told from the second look on, which for
+    /// once comes soon.
+    fn explain_waiting(&mut self, now: f64) {
+        let jobs: BTreeMap<AttemptId, String> =
+            self.parts.ledger.live().filter_map(|a| Some((a.id, a.job.clone()?))).collect();
+        let waiters = self.sights.iter().filter_map(|(id, sight)| {
+            let (prospect, reason) = sight.waits()?;
+            Some(Waiter { prospect, reason, job: jobs.get(id).map_or("", String::as_str), trial: id.trial })
+        });
+        let waiting = waiting::grouped(waiters);
+        if !waiting.is_empty() {
+            self.looks_at_waiting += 1;
+        }
+        if self.looks_at_waiting == 1 {
+            self.pace.no_later_than(now + SECOND_LOOK_S);
+        }
+        for group in &waiting {
+            if group.prospect == Prospect::Waits && self.looks_at_waiting < 2 {
+                continue;
+            }
+            if self.reasons.insert(group.key()) && self.reasons.len() <= REASONS {
+                let text = group.text(&format!("[run.{}]", self.parts.runner.name()));
+                self.notices.push(match group.prospect {
+                    Prospect::Waits => Notice::Waiting { text },
+                    Prospect::Held | Prospect::Never => Notice::Warning { text },
+                });
+            }
+        }
+        if waiting != self.waiting {
+            self.parts.store.note_waiting(&waiting);
+            self.waiting = waiting;
+        }
+    }
+
+    /// The reason of an end, and what the job itself wrote where that may tell more.
+    fn with_last_words(&mut self, id: AttemptId, ending: &Ending) -> String {
+        let telling = matches!(ending.kind, Kind::Unstarted | Kind::Failed | Kind::Lost);
+        let job = self.parts.ledger.attempt(id).filter(|_| telling).map(|attempt| self.job_ref(attempt));
+        match job.and_then(|job| self.parts.runner.last_words(&job)) {
+            Some(words) => format!("{}; {words}", ending.reason),
+            None => ending.reason.clone(),
+        }
     }
 
     fn judge(&mut self, now: f64) -> Result<()> {
@@ -158,6 +224,17 @@ impl Driver<'_> {
                         continue;
                     }
                 },
+                Judgement::Unbegun(ref ending) => match self.parts.store.revoke(id)? {
+                    Claim::Taken => (
+                        ending.kind,
+                        self.with_last_words(id, ending),
+                        ending.host.clone().unwrap_or_default(),
+                    ),
+                    Claim::Held => {
+                        self.sights.entry(id).and_modify(Sight::failed_after_beginning);
+                        continue;
+                    }
+                },
                 Judgement::Over(ref ending) | Judgement::Unwanted(ref ending) => {
                     let stopped = self.sights.get(&id).and_then(Sight::stopped);
                     let news = |answer: &Answer| !answer.is_stop() || Some(answer.incarnation) > stopped;
@@ -176,10 +253,11 @@ impl Driver<'_> {
                     if let (Kind::Infrastructure, Some(host)) = (ending.kind, &ending.host) {
                         *self.hosts.entry(host.clone()).or_default() += 1;
                     }
+                    let reason = self.with_last_words(id, &ending);
                     let host = ending.host.unwrap_or_default();
                     match self.sights.get(&id).and_then(|sight| sight.cancelled.clone()) {
                         Some(reason) => (Kind::Cancelled, reason, host),
-                        None => (ending.kind, ending.reason, host),
+                        None => (ending.kind, reason, host),
                     }
                 }
             };

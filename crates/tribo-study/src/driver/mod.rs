@@ -36,11 +36,13 @@ use crate::store::ledger::{AttemptState, Ledger};
 use crate::store::record::Record;
 use crate::store::{self, Store};
 use crate::tag::AttemptId;
+use crate::waiting::{Prospect, Waiting};
 use crate::{Error, Result, replay};
 use clock::Clock;
 use notice::{Finish, Notice, Observer, Progress};
 use sight::Sight;
 use std::collections::{BTreeMap, BTreeSet};
+pub use stop::AGAIN_S;
 use tribo::space::Direction;
 use tribo::strategy::Study;
 
@@ -118,6 +120,8 @@ pub struct Driver<'a> {
     urgent: bool,
     last_sync: f64,
     pace: look::Pace,
+    /// When to look into folders for jobs that have begun.
+    begun_due: f64,
     limits: limits::Limits,
     failures_in_row: usize,
     last_failure: String,
@@ -125,6 +129,10 @@ pub struct Driver<'a> {
     walls: Vec<f64>,
     notices: Vec<Notice>,
     warned: BTreeSet<String>,
+    /// Why jobs waited at the last look, and all reasons that were told.
+    waiting: Vec<Waiting>,
+    reasons: BTreeSet<(Prospect, String)>,
+    looks_at_waiting: u32,
     started: f64,
     told_before: usize,
     optimiser_s: f64,
@@ -133,6 +141,8 @@ pub struct Driver<'a> {
     exhausted: bool,
     /// Since when everything under way is being cancelled.
     winding_down: Option<f64>,
+    /// Since when a person wants it to stop.
+    interrupted: Option<f64>,
     reported: Option<Progress>,
 }
 
@@ -174,12 +184,16 @@ impl<'a> Driver<'a> {
             urgent: false,
             last_sync: now,
             pace: look::Pace::new(now, &patience),
+            begun_due: now,
             limits: limits::Limits::new(),
             failures_in_row: 0,
             last_failure: String::new(),
             walls: vec![],
             notices: vec![],
             warned: BTreeSet::new(),
+            waiting: vec![],
+            reasons: BTreeSet::new(),
+            looks_at_waiting: 0,
             started: now,
             told_before,
             optimiser_s: 0.0,
@@ -187,6 +201,7 @@ impl<'a> Driver<'a> {
             best: None,
             exhausted: false,
             winding_down: None,
+            interrupted: None,
             reported: None,
             parts,
         };
@@ -353,6 +368,7 @@ impl<'a> Driver<'a> {
             failed: told - self.measured,
             running,
             waiting: self.sights.len() - running,
+            waits_for: self.waiting.first().filter(|_| running < self.sights.len()).map(|w| w.reason.clone()),
             workers: self.parts.run.workers,
             evaluations,
             best: self.best,

@@ -59,6 +59,11 @@ pub enum Notice {
         /// What, and what to do.
         text: String,
     },
+    /// Jobs wait, for a reason that will pass; each reason once.
+    Waiting {
+        /// How many, and why.
+        text: String,
+    },
     /// Where things stand; comes after every change and at least every few seconds.
     Progress(Progress),
     /// The driver leaves.
@@ -96,6 +101,9 @@ pub struct Progress {
     pub running: usize,
     /// Attempts submitted and not seen running.
     pub waiting: usize,
+    /// Why most of those wait, in the scheduler's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
     /// Workers asked for.
     pub workers: usize,
     /// The budget, if it is a number of evaluations.

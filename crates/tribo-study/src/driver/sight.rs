@@ -17,10 +17,13 @@
 //! What was seen before the stop says nothing about what followed it. The answer stays in the spool until one of these is
 //! certain, so the next driver finds it there and comes to the same end.
 //!
+//! A job that the queue does not show and whose heartbeat goes on is under another name there, or in no list; it runs.
+//!
 //! Pure functions of times; nothing here touches a file or a scheduler.
 
 use crate::job::Kind;
 use crate::runner::{Ending, Patience, State};
+use crate::waiting::Prospect;
 
 /// What is known of an attempt under way.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,8 +38,10 @@ pub struct Sight {
     ended: Option<(f64, Ending)>,
     /// When a poll first and last went without it, and how many did.
     missing: Option<(f64, f64, u32)>,
-    /// Since when it has been held, and whether that was reported.
-    held: Option<(f64, bool)>,
+    /// Its last sign of life, looked for only while it is missing.
+    beat: Option<u64>,
+    /// It ran and waits again, so that what its folder shows is of an earlier run.
+    requeued: bool,
     /// The stop it told of, and that nobody has explained yet.
     stop: Option<Stop>,
     /// Why its end was asked for.
@@ -60,14 +65,14 @@ pub enum Judgement {
     Watch,
     /// It probably never reached the scheduler: claim it, so that it never will.
     Revoke,
+    /// It seems to have ended without having begun: if it can be claimed, that is certain.
+    Unbegun(Ending),
     /// It is over without an answer.
     Over(Ending),
     /// It is over, and a job of it is left in the queue.
     Unwanted(Ending),
 }
 
-/// A job held this long is reported.
-const HELD_REPORTED: f64 = 3_600.0;
 /// Seconds from a stop to the first look at the queue, between looks, and until looks become as rare as usual.
 const STOP_LOOKS: (f64, f64, f64) = (2.0, 5.0, 60.0);
 
@@ -80,7 +85,8 @@ impl Sight {
             state: None,
             ended: None,
             missing: None,
-            held: None,
+            beat: None,
+            requeued: false,
             stop: None,
             cancelled: None,
         }
@@ -92,7 +98,7 @@ impl Sight {
         if self.stop.as_ref().is_some_and(|stop| stop.incarnation > incarnation) {
             return false;
         }
-        (self.state, self.ended, self.missing, self.held) = (None, None, None, None);
+        (self.state, self.ended, self.missing) = (None, None, None);
         self.stop = Some(Stop { since: now, incarnation, reason: reason.to_owned() });
         self.known = true;
         true
@@ -140,34 +146,52 @@ impl Sight {
             }
             _ => self.ended = None,
         }
+        let waits = matches!(state, State::Queued(_) | State::Held(_) | State::Impossible(_));
+        self.requeued |= waits && (self.stop.is_some() || self.is_running());
         if matches!(state, State::Queued(_)) {
             self.stop = None;
         }
-        self.held = match &state {
-            State::Held(_) => Some(self.held.unwrap_or((now, false))),
-            _ => None,
-        };
         let changed = self.state.as_ref() != Some(&state);
         self.state = Some(state);
         changed
     }
 
-    /// Takes note of a successful poll without it.
-    pub fn missed(&mut self, now: f64) {
+    /// It did begin, though its scheduler says that it failed before: its answer has the usual time to arrive.
+    pub fn failed_after_beginning(&mut self) {
+        if let Some((_, ending)) = &mut self.ended {
+            ending.kind = Kind::Failed;
+        }
+    }
+
+    /// Its folder shows that it has begun, which is known before the queue is looked at again. True if that is news.
+    pub fn begun(&mut self) -> bool {
+        let news =
+            !self.requeued && self.stop.is_none() && matches!(self.state, None | Some(State::Queued(_)));
+        if news {
+            (self.known, self.state) = (true, Some(State::Running));
+        }
+        news
+    }
+
+    /// Takes note of a successful poll without it. A job whose sign of life has moved since the last such poll runs,
+    /// whatever the scheduler calls it.
+    pub fn missed(&mut self, now: f64, beat: Option<u64>) {
+        let before = std::mem::replace(&mut self.beat, beat);
+        if before.is_some() && beat.is_some() && before != beat {
+            (self.known, self.missing, self.state) = (true, None, Some(State::Running));
+            return;
+        }
         let (since, _, polls) = self.missing.unwrap_or((now, now, 0));
         self.missing = Some((since, now, polls + 1));
     }
 
-    /// The reason of a job that has been held for long, once.
-    pub fn report_held(&mut self, now: f64) -> Option<String> {
-        match (&mut self.held, &self.state) {
-            (Some((since, reported)), Some(State::Held(reason)))
-                if !*reported && now - *since >= HELD_REPORTED =>
-            {
-                *reported = true;
-                Some(reason.clone())
-            }
-            _ => None,
+    /// Why it waits, if it does and the scheduler says so.
+    pub fn waits(&self) -> Option<(Prospect, &str)> {
+        match self.state.as_ref()? {
+            State::Queued(reason) => reason.as_deref().map(|reason| (Prospect::Waits, reason)),
+            State::Held(reason) => Some((Prospect::Held, reason)),
+            State::Impossible(reason) => Some((Prospect::Never, reason)),
+            State::Running | State::Suspended | State::Unknown(_) | State::Ended(_) => None,
         }
     }
 
@@ -183,6 +207,9 @@ impl Sight {
                 let lost = matches!(ending.kind, Kind::Failed | Kind::Unstarted);
                 let kind = if lost { Kind::Lost } else { ending.kind };
                 return Judgement::Over(Ending { kind, ..ending.clone() });
+            }
+            if ending.kind == Kind::Unstarted {
+                return Judgement::Unbegun(ending.clone());
             }
             if now - since < patience.lost {
                 return Judgement::Watch;
@@ -227,23 +254,23 @@ mod tests {
     #[test]
     fn fault_12_a_job_that_reappears_is_kept() {
         let mut sight = Sight::new(0.0, true);
-        sight.missed(100.0);
+        sight.missed(100.0, None);
         assert_eq!(sight.judge(300.0, &PATIENCE), Judgement::Watch, "one poll proves nothing");
         sight.seen(310.0, State::Running);
-        sight.missed(400.0);
-        sight.missed(430.0);
+        sight.missed(400.0, None);
+        sight.missed(430.0, None);
         assert_eq!(sight.judge(900.0, &PATIENCE), Judgement::Watch, "nobody has looked since");
-        sight.missed(520.0);
+        sight.missed(520.0, None);
         assert!(matches!(sight.judge(520.0, &PATIENCE), Judgement::Over(Ending { kind: Kind::Lost, .. })));
     }
 
     #[test]
     fn fault_5_an_unacknowledged_job_is_looked_for_then_revoked() {
         let mut sight = Sight::new(10.0, false);
-        sight.missed(15.0);
-        sight.missed(45.0);
+        sight.missed(15.0, None);
+        sight.missed(45.0, None);
         assert_eq!(sight.judge(99.0, &PATIENCE), Judgement::Watch);
-        sight.missed(100.0);
+        sight.missed(100.0, None);
         assert_eq!(sight.judge(100.0, &PATIENCE), Judgement::Revoke);
         assert!(sight.seen(101.0, State::Queued(None)), "found after all");
         assert_eq!(sight.judge(1e6, &PATIENCE), Judgement::Watch);
@@ -339,10 +366,10 @@ mod tests {
     #[test]
     fn a_stop_that_nobody_can_explain_is_a_loss() {
         let mut sight = stopped();
-        sight.missed(102.0);
-        sight.missed(107.0);
+        sight.missed(102.0, None);
+        sight.missed(107.0, None);
         assert_eq!(sight.judge(200.0, &PATIENCE), Judgement::Watch);
-        sight.missed(222.0);
+        sight.missed(222.0, None);
         assert!(matches!(sight.judge(222.0, &PATIENCE), Judgement::Over(Ending { kind: Kind::Lost, .. })));
     }
 
@@ -364,13 +391,36 @@ mod tests {
     }
 
     #[test]
-    fn fault_22_a_held_job_is_reported_once() {
+    fn a_job_that_beats_is_not_lost_whatever_the_queue_shows() {
+        let mut sight = Sight::new(0.0, true);
+        for poll in 1..20u64 {
+            sight.missed(60.0 * poll as f64, Some(4 * poll));
+            assert_eq!(sight.judge(60.0 * poll as f64, &PATIENCE), Judgement::Watch, "poll {poll}");
+        }
+        assert!(sight.is_running());
+        for poll in 20..23u64 {
+            sight.missed(60.0 * poll as f64, Some(76));
+        }
+        assert!(matches!(sight.judge(1_320.0, &PATIENCE), Judgement::Over(Ending { kind: Kind::Lost, .. })));
+    }
+
+    #[test]
+    fn a_folder_shows_the_first_run_only() {
+        let mut sight = Sight::new(0.0, true);
+        assert!(sight.begun() && sight.is_running() && !sight.begun());
+        sight.seen(50.0, State::Queued(Some("BeginTime".into())));
+        assert!(!sight.begun() && !sight.is_running(), "what is there is of the run before");
+    }
+
+    #[test]
+    fn fault_22_a_held_job_is_watched_and_says_why_it_waits() {
         let mut sight = Sight::new(0.0, true);
         sight.seen(0.0, State::Held("JobHeldAdmin".into()));
-        assert_eq!(sight.report_held(3_599.0), None);
-        sight.seen(3_599.0, State::Held("JobHeldAdmin".into()));
-        assert_eq!(sight.report_held(3_600.0), Some("JobHeldAdmin".into()));
-        assert_eq!(sight.report_held(9_000.0), None);
+        assert_eq!(sight.waits(), Some((Prospect::Held, "JobHeldAdmin")));
         assert_eq!(sight.judge(9_000.0, &PATIENCE), Judgement::Watch);
+        sight.seen(9_000.0, State::Impossible("PartitionTimeLimit".into()));
+        assert_eq!(sight.waits(), Some((Prospect::Never, "PartitionTimeLimit")));
+        sight.seen(9_001.0, State::Running);
+        assert_eq!(sight.waits(), None);
     }
 }

@@ -10,6 +10,8 @@ use crate::runner::{JobRef, Left};
 use crate::tag::AttemptId;
 use tribo::space::Direction;
 
+/// Seconds that a person has for a second interruption before a driver leaves its jobs alone.
+pub const AGAIN_S: f64 = 3.0;
 /// Seconds that jobs get to say that they were cancelled.
 const CANCEL_S: f64 = 60.0;
 /// Seconds that jobs get to leave the queue when the study is over: enough for a scheduler that kills after half a minute.
@@ -33,7 +35,14 @@ impl Driver<'_> {
             self.cancel_all()?;
             return Ok(self.wound_down().then_some(Finish::Cancelled));
         }
-        if interrupt == Interrupt::Stop || self.limits.stop {
+        if interrupt == Interrupt::Stop {
+            // Whoever interrupts again wants the jobs cancelled, and needs a moment for it.
+            let now = self.parts.clock.now();
+            let waited = now - *self.interrupted.get_or_insert(now) >= AGAIN_S;
+            let leave = (self.patience.detachable && waited) || idle;
+            return Ok(leave.then_some(Finish::Detached { running }));
+        }
+        if self.limits.stop {
             let leave = self.patience.detachable || idle;
             return Ok(leave.then_some(Finish::Detached { running }));
         }

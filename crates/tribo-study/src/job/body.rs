@@ -15,6 +15,7 @@ use super::{
     STDOUT_FILE, Spec, Target,
 };
 use super::{capture::Capture, extract, judge, memory, prepare, publish};
+use crate::pool::Pool;
 use crate::tag::{AttemptId, Tag};
 use crate::{Error, Result};
 use rustix::process::{Pid, child_subreaper, getpid, set_child_subreaper, setsid};
@@ -50,7 +51,7 @@ struct Job {
 }
 
 /// Does the whole job. When it returns Ok the answer is in the spool, or none is due.
-pub(super) fn perform(target: &Target) -> Result<()> {
+pub(super) fn perform(target: &Target, unready: Option<&str>) -> Result<()> {
     let began = Instant::now();
     let signals = Signals::catch().map_err(Error::io("cannot catch signals for", "tribo job"))?;
     let (dir, array) = resolve(target)?;
@@ -67,6 +68,7 @@ pub(super) fn perform(target: &Target) -> Result<()> {
         Claimed::ByOther(owner) => return job.leave_to(&owner),
     }
     let answer = match job.start() {
+        Ok(_) if unready.is_some() => job.unready(unready.unwrap_or_default()),
         Ok(heartbeat) => job.evaluate(&signals, heartbeat),
         Err(error) => {
             job.answer(Finding::none(Kind::Unstarted, format!("{STARTED_FILE} cannot be written: {error}")))
@@ -77,7 +79,7 @@ pub(super) fn perform(target: &Target) -> Result<()> {
 }
 
 /// The attempt's folder and, for an element of an array, the array's name.
-fn resolve(target: &Target) -> Result<(PathBuf, Option<Tag>)> {
+pub(super) fn resolve(target: &Target) -> Result<(PathBuf, Option<Tag>)> {
     match target {
         Target::Dir(dir) => Ok((absolute(dir)?, None)),
         Target::Array(path) => {
@@ -85,9 +87,16 @@ fn resolve(target: &Target) -> Result<(PathBuf, Option<Tag>)> {
             let array = Array::read(&path)?;
             let id = array.element(&path)?;
             let store = path.parent().and_then(Path::parent).unwrap_or(&path);
-            let dir = store.join("trials").join(format!("{:06}", id.trial)).join(format!("a{}", id.attempt));
-            Ok((dir, Some(array.tag)))
+            Ok((folder(store, id), Some(array.tag)))
         }
+    }
+}
+
+/// The folder of a job: in a list of pilots there are no attempts.
+fn folder(store: &Path, id: AttemptId) -> PathBuf {
+    match id.is_pilot() {
+        true => Pool::of(store).worker(&Pool::pilot(id.trial)),
+        false => store.join("trials").join(format!("{:06}", id.trial)).join(format!("a{}", id.attempt)),
     }
 }
 
@@ -169,6 +178,16 @@ impl Job {
         Ok(Heartbeat::start(&self.dir))
     }
 
+    /// The answer of a job whose setup failed. Its complaints are in the log of the job, which is our own standard error and
+    /// may be on another machine's disk: they are copied to where those of a command would be.
+    fn unready(&self, what: &str) -> Answer {
+        let complaints = judge::tail_of(Path::new("/proc/self/fd/2"));
+        // Without it the answer says enough.
+        let _ = fs::write(self.dir.join(STDERR_FILE), &complaints);
+        let finding = Finding::none(Kind::Unstarted, format!("the setup of the job failed with {what}"));
+        Answer { stderr_tail: complaints, ..self.answer(finding) }
+    }
+
     /// Everything from the folder's preparation to the finding.
     fn evaluate(&self, signals: &Signals, heartbeat: Heartbeat) -> Answer {
         match &self.spec {
@@ -225,6 +244,7 @@ impl Job {
             timeout: spec.evaluation.timeout,
             walltime: after_begin(spec.wall()),
             near_walltime: after_begin(near),
+            warning: spec.warning_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             scheduled: !self.by.job.starts_with("local:"),
         }
     }

@@ -41,7 +41,7 @@ impl Started {
         serde_json::from_slice(&fs::read(dir.join(STARTED_FILE)).ok()?).ok()
     }
 
-    pub(super) fn write(&self, dir: &Path) -> io::Result<()> {
+    pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
         let temporary = dir.join(format!("{STARTED_FILE}.tmp"));
         fs::write(&temporary, serde_json::to_vec(self)?)?;
         fs::rename(&temporary, dir.join(STARTED_FILE))

@@ -13,8 +13,13 @@ use std::time::{Duration, Instant};
 pub const HEARTBEAT_FILE: &str = "hb";
 const INTERVAL: Duration = Duration::from_secs(15);
 
+/// The last beat of the job in this folder; None if it has not begun.
+pub fn heartbeat(dir: &Path) -> Option<u64> {
+    std::fs::read_to_string(dir.join(HEARTBEAT_FILE)).ok()?.trim().parse().ok()
+}
+
 /// The beats so far.
-pub(super) struct Heartbeat {
+pub(crate) struct Heartbeat {
     file: Option<File>,
     count: u64,
     next: Instant,
@@ -22,7 +27,7 @@ pub(super) struct Heartbeat {
 
 impl Heartbeat {
     /// The first beat.
-    pub(super) fn start(dir: &Path) -> Heartbeat {
+    pub(crate) fn start(dir: &Path) -> Heartbeat {
         let mut heartbeat =
             Heartbeat { file: File::create(dir.join(HEARTBEAT_FILE)).ok(), count: 0, next: Instant::now() };
         heartbeat.beat(heartbeat.next);
@@ -35,7 +40,7 @@ impl Heartbeat {
     }
 
     /// Beats if it is time.
-    pub(super) fn beat(&mut self, now: Instant) {
+    pub(crate) fn beat(&mut self, now: Instant) {
         if now < self.next {
             return;
         }

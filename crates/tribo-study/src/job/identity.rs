@@ -65,7 +65,10 @@ pub(super) fn in_allocation() -> bool {
 }
 
 fn scheduler_job(names: &[&Tag], variable: impl Fn(&str) -> Option<String>) -> Option<String> {
-    let ours = |name: Option<String>| name.is_none_or(|name| names.iter().any(|tag| tag.as_str() == name));
+    let is_tag = |name: String| names.iter().any(|tag| tag.as_str() == name);
+    // A person or a site may have renamed the job; the tag that it was submitted with is in a variable too.
+    let tagged = variable("TRIBO_TAG").is_some_and(is_tag);
+    let ours = |name: Option<String>| tagged || name.is_none_or(is_tag);
     scheduler::ALL.iter().find_map(|scheduler| {
         let environment = &scheduler.environment;
         let job = variable(environment.job).filter(|_| ours(variable(environment.name)))?;
@@ -96,6 +99,8 @@ mod tests {
         assert_eq!(job(&array), "slurm:41_3");
         assert_eq!(job(&[("PBS_JOBID", "7.head"), ("PBS_JOBNAME", tag)]), "pbs:7.head");
         assert_eq!(job(&[("PBS_JOBID", "7[2].head"), ("PBS_ARRAY_INDEX", "2")]), "pbs:7[2].head");
+        let renamed = [("PBS_JOBID", "7.head"), ("PBS_JOBNAME", "wing-17"), ("TRIBO_TAG", tag)];
+        assert_eq!(job(&renamed), "pbs:7.head");
         assert_eq!(job(&[("PBS_JOBID", "7[].head"), ("PBS_ARRAY_INDEX", "2")]), "pbs:7[2].head");
     }
 

@@ -7,7 +7,7 @@ use super::extract::extract;
 use super::watch::Ending;
 use super::{Finding, Kind, STDERR_FILE, STDOUT_FILE};
 use crate::config::{Command, Evaluation};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -80,8 +80,16 @@ fn signal_name(signal: i32) -> String {
 
 /// The last lines of standard error, empty if there are none.
 pub(super) fn stderr_tail(dir: &Path) -> String {
+    tail_of(&dir.join(STDERR_FILE))
+}
+
+/// The last lines of a file, empty if there are none, or if it is no file.
+pub(super) fn tail_of(path: &Path) -> String {
     let read = || -> io::Result<Vec<u8>> {
-        let mut file = File::open(dir.join(STDERR_FILE))?;
+        if !fs::metadata(path)?.is_file() {
+            return Ok(Vec::new());
+        }
+        let mut file = File::open(path)?;
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
         let mut bytes = Vec::new();

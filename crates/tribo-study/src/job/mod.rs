@@ -28,9 +28,11 @@ mod watch;
 
 pub use claim::{Started, claim_as_driver};
 pub use finding::Finding;
-pub use heartbeat::HEARTBEAT_FILE;
+pub(crate) use heartbeat::Heartbeat;
+pub use heartbeat::{HEARTBEAT_FILE, heartbeat};
 pub use identity::{Stamp, boot_id, host};
 pub use prepare::{check_files, digest};
+pub(crate) use signals::Signals;
 
 use crate::config::Evaluation;
 use crate::scheduler;
@@ -70,9 +72,15 @@ pub enum Target {
     Array(PathBuf),
 }
 
-/// Runs one job and returns the exit code of the program: 0 if the answer is in the spool or none is due, else 1.
-pub fn run(target: &Target) -> u8 {
-    match body::perform(target) {
+/// The folder of a job.
+pub fn folder(target: &Target) -> Result<PathBuf> {
+    Ok(body::resolve(target)?.0)
+}
+
+/// Runs one job and returns the exit code of the program: 0 if the answer is in the spool or none is due, else 1. If something
+/// before it failed, `unready` says what, and that is the answer.
+pub fn run(target: &Target, unready: Option<&str>) -> u8 {
+    match body::perform(target, unready) {
         Ok(()) => 0,
         Err(error) => {
             // Nobody but the scheduler's log listens here, and if that is full too there is nothing left to do.
@@ -138,6 +146,9 @@ pub struct Spec {
     /// still leave an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_limit_s: Option<f64>,
+    /// How many seconds before its time limit the command is sent SIGUSR1, if it wants that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning_s: Option<f64>,
 }
 
 /// What came of an attempt.
@@ -253,7 +264,17 @@ impl Kind {
     }
 }
 
+/// Claims a folder for this process, as a job claims its attempt. False if another has it.
+pub(crate) fn claim(dir: &Path, tag: &Tag, by: &Stamp) -> std::io::Result<bool> {
+    Ok(matches!(claim::take(dir, tag, by)?, claim::Claimed::First | claim::Claimed::Again))
+}
+
 impl Spec {
+    /// The specification in an attempt's folder; None if there is none, or it cannot be read.
+    pub(crate) fn read(dir: &Path) -> Option<Spec> {
+        serde_json::from_slice(&std::fs::read(dir.join(SPEC_FILE)).ok()?).ok()
+    }
+
     /// Name of the answer in the spool.
     pub fn spool_name(id: AttemptId, incarnation: u32) -> String {
         format!("{id}.i{incarnation}.json")

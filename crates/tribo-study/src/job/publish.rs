@@ -10,8 +10,9 @@
 
 use super::claim::no_links;
 use super::{ANSWER_FILE, Answer, Spec};
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ pub(super) fn publish(dir: &Path, spool: &Path, answer: &Answer) -> io::Result<(
         let temporary = dir.join(format!("{ANSWER_FILE}.tmp"));
         let path = dir.join(ANSWER_FILE);
         // Closed before it is renamed: that is when a network file system sends it.
-        fs::write(&temporary, serde_json::to_vec(answer)?)?;
+        write_closed(&temporary, answer)?;
         fs::rename(&temporary, &path)?;
         File::open(&path)?.sync_all()?;
         link_into(spool, &path, &Spec::spool_name(answer.id, answer.incarnation))
@@ -44,9 +45,16 @@ pub(super) fn publish_duplicate(spool: &Path, answer: &Answer, job: &str) -> io:
     let name = format!("{}.i{}.dup-{job}.json", answer.id, answer.incarnation);
     patiently(|| {
         let temporary = spool.join("tmp").join(&name);
-        fs::write(&temporary, serde_json::to_vec(answer)?)?;
+        write_closed(&temporary, answer)?;
         fs::rename(&temporary, spool.join("done").join(&name))
     })
+}
+
+/// Writes an answer that nobody else can change, whatever the umask: the driver of a store that others may read takes no
+/// other.
+fn write_closed(path: &Path, answer: &Answer) -> io::Result<()> {
+    fs::write(path, serde_json::to_vec(answer)?)?;
+    fs::set_permissions(path, Permissions::from_mode(0o644))
 }
 
 fn patiently(mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {

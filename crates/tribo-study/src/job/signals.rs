@@ -14,15 +14,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why the job is told to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Request {
+pub(crate) enum Request {
     /// SIGUSR1, which we ask SLURM to send ahead of the time limit, or SIGXCPU.
     NearLimit(&'static str),
     /// SIGTERM or SIGINT: a cancelled, preempted or requeued job, a failing node, or the end of the time limit.
     Stop(&'static str),
 }
 
+impl Request {
+    /// The signal.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Request::NearLimit(name) | Request::Stop(name) => name,
+        }
+    }
+}
+
 /// The signals that have arrived.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     wake: UnixStream,
     near_limit: [(&'static str, Arc<AtomicBool>); 2],
     stop: [(&'static str, Arc<AtomicBool>); 2],
@@ -30,7 +39,7 @@ pub(super) struct Signals {
 
 impl Signals {
     /// Sets the handlers, for the rest of this process.
-    pub(super) fn catch() -> io::Result<Signals> {
+    pub(crate) fn catch() -> io::Result<Signals> {
         let (wake, sender) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         let watch = |name: &'static str, signal| -> io::Result<_> {
@@ -49,7 +58,7 @@ impl Signals {
     }
 
     /// What the signals so far ask for.
-    pub(super) fn request(&self) -> Option<Request> {
+    pub(crate) fn request(&self) -> Option<Request> {
         let arrived = |signals: &[(&'static str, Arc<AtomicBool>)]| {
             signals.iter().find(|(_, flag)| flag.load(Ordering::SeqCst)).map(|(name, _)| *name)
         };
@@ -57,12 +66,12 @@ impl Signals {
     }
 
     /// Becomes readable when a signal arrives, the death of a child included.
-    pub(super) fn wake(&self) -> BorrowedFd<'_> {
+    pub(crate) fn wake(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
     }
 
     /// Forgets the wake-ups so far.
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         let mut bytes = [0; 64];
         while matches!((&self.wake).read(&mut bytes), Ok(n) if n > 0) {}
     }

@@ -13,6 +13,9 @@
 //! Looking into every process of a machine for it takes milliseconds, so it is left out where it can find nothing: after a
 //! command that ended by itself and left no descendants. What survives (a process stuck in the kernel) is reported.
 //!
+//! A scheduler may suspend a job: it stops all its processes, this one too, and lets them go on later. What was asked of the
+//! clock then takes longer than it should, and that time counts against no limit.
+//!
 //! Peak memory is sampled from `/proc`, since what the system counts for dead children cannot be had without unsafe code:
 //! often at first, then once a second. It is the kernel's own high-water mark, so only growth after the last sample is
 //! missed. Processor time is exact to a hundredth of a second.
@@ -47,6 +50,8 @@ const TOLD_AFTER: Duration = Duration::from_millis(100);
 const DRAIN: Duration = Duration::from_secs(1);
 /// Between two looks for the file that asks for a stop, and between two samples of memory in the long run.
 const LOOK: Duration = Duration::from_secs(1);
+/// A wait that takes this much longer than asked for was a suspension: seconds of a machine that is short of time are none.
+const SUSPENDED: Duration = Duration::from_secs(3);
 /// Until the first sample of memory; the time doubles with each.
 const FIRST_SAMPLE: Duration = Duration::from_millis(2);
 
@@ -61,6 +66,8 @@ pub(super) struct Limits<'a> {
     pub(super) walltime: Option<Instant>,
     /// From then on SIGTERM is taken for the scheduler's limit.
     pub(super) near_walltime: Option<Instant>,
+    /// How long before the next limit the command is warned.
+    pub(super) warning: Option<Duration>,
     /// Whether a scheduler runs this job, and signals all its processes when it stops it.
     pub(super) scheduled: bool,
 }
@@ -137,6 +144,10 @@ pub(super) struct Running<'a> {
     /// The end of the study's limit.
     timeout: Option<Instant>,
     ended: Option<(WaitStatus, Instant)>,
+    /// For how long the job was suspended.
+    suspended: Duration,
+    /// When the command is warned of its limit, once.
+    warn_at: Option<Instant>,
     peak: u64,
 }
 
@@ -159,6 +170,8 @@ impl<'a> Running<'a> {
         let streams = pipes.map(stream).into();
         let began = Instant::now();
         let timeout = limits.timeout.and_then(|limit| began.checked_add(limit));
+        let limit = [timeout, limits.walltime].into_iter().flatten().min();
+        let warn_at = limits.warning.and_then(|warning| limit?.checked_sub(warning));
         Running {
             limits,
             heartbeat,
@@ -170,6 +183,8 @@ impl<'a> Running<'a> {
             began,
             timeout,
             ended: None,
+            suspended: Duration::ZERO,
+            warn_at,
             peak: 0,
         }
     }
@@ -198,7 +213,7 @@ impl<'a> Running<'a> {
             exit_code: status.and_then(WaitStatus::exit_status),
             signal: status.and_then(WaitStatus::terminating_signal),
             stop,
-            wall_s: over.duration_since(self.began).as_secs_f64(),
+            wall_s: over.duration_since(self.began).saturating_sub(self.suspended).as_secs_f64(),
             cpu_s: proc::children_cpu(),
             max_rss: self.peak,
             survivors,
@@ -220,10 +235,26 @@ impl<'a> Running<'a> {
             }
             let stopped = |running: &Self| matches!(running.limits.signals.request(), Some(Request::Stop(_)));
             self.pump_until(TOLD_AFTER, stopped);
-            return stopped(self).then(|| self.limits.reached(Instant::now())).flatten();
+            return stopped(self).then(|| self.limits.reached(self.counted_now())).flatten();
         }
         self.pump_until(TOLD_TOGETHER, |running| running.limits.signals.request().is_some());
-        self.limits.signals.request().and_then(|_| self.limits.reached(Instant::now()))
+        self.limits.signals.request().and_then(|_| self.limits.reached(self.counted_now()))
+    }
+
+    /// Now, without the time for which the job was suspended: what limits are compared with.
+    fn counted_now(&self) -> Instant {
+        let now = Instant::now();
+        now.checked_sub(self.suspended).unwrap_or(now)
+    }
+
+    /// Waits as [`Running::pump`] does, and takes note if it was for much longer.
+    fn pump_counted(&mut self, timeout: Duration) {
+        let began = Instant::now();
+        self.pump(timeout);
+        let longer = began.elapsed().saturating_sub(timeout);
+        if longer >= SUSPENDED {
+            self.suspended += longer;
+        }
     }
 
     /// Returns when the command has ended, or with the reason why it has to.
@@ -233,22 +264,29 @@ impl<'a> Running<'a> {
         let mut next_look = self.began + LOOK;
         loop {
             let beat = self.heartbeat.next();
-            let next = [Some(next_sample), Some(next_look), Some(beat), self.timeout, self.limits.walltime];
-            let next = next.into_iter().flatten().min().unwrap_or(next_look);
-            self.pump(next.saturating_duration_since(Instant::now()));
+            let limits = [self.timeout, self.limits.walltime, self.warn_at].into_iter().flatten();
+            let limits = limits.filter_map(|limit| limit.checked_add(self.suspended));
+            let next = limits.chain([next_sample, next_look, beat]).min().unwrap_or(next_look);
+            self.pump_counted(next.saturating_duration_since(Instant::now()));
             if self.ended.is_some() {
                 return self.stopped_with_us();
             }
             let now = Instant::now();
             self.heartbeat.beat(now);
-            if let Some(stop) = self.limits.reached(now) {
+            let counted = self.counted_now();
+            if let Some(stop) = self.limits.reached(counted) {
                 return Some(stop);
             }
-            if self.timeout.is_some_and(|limit| now >= limit) {
+            if self.timeout.is_some_and(|limit| counted >= limit) {
                 return Some(Stop {
                     kind: Kind::Timeout,
                     reason: "the time limit of the study file is over".into(),
                 });
+            }
+            if self.warn_at.is_some_and(|warn_at| counted >= warn_at) {
+                self.warn_at = None;
+                // It has ended meanwhile if there is nobody to tell.
+                let _ = kill_process_group(self.pid, Signal::USR1);
             }
             if now >= next_sample {
                 self.sample();

@@ -10,6 +10,7 @@ use crate::layout::Layout;
 use crate::outputs::Outputs;
 use crate::replay::Points;
 use crate::store::ledger::{Ledger, Source};
+use crate::waiting::Waiting;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::VecDeque;
@@ -33,6 +34,8 @@ pub struct Seen {
     pub driver: Option<Driver>,
     /// Attempts that have begun.
     pub begun: Begun,
+    /// Why the others wait, by the driver's last look at the queue.
+    pub waiting: Vec<Waiting>,
     /// What reading the journal and the study file brought up.
     pub warnings: Vec<String>,
 }
@@ -151,6 +154,8 @@ pub struct Summary {
     pub best: Option<Best>,
     /// How fast trials end, once two have.
     pub pace: Option<Pace>,
+    /// Why evaluations wait, in the scheduler's words, by the driver's last look at the queue.
+    pub waiting: Vec<Waiting>,
     /// What fails, and why.
     pub failures: Vec<Group>,
     /// What is wrong and what to do about it.
@@ -186,11 +191,12 @@ pub fn summary(
         created: row::time(ledger.created_ms),
         last: row::time(ledger.last_ms),
         evaluations: config.budget.evaluations,
-        counts,
         best,
         pace,
+        waiting: if counts.waiting > 0 { seen.waiting.clone() } else { Vec::new() },
         failures: failures::groups(ledger),
         warnings,
+        counts,
     })
 }
 

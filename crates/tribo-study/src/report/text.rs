@@ -34,6 +34,14 @@ pub fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
+/// At most so many characters of a text.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}...", text[..end].trim_end()),
+    }
+}
+
 /// A duration as people say it: `0.4 s`, `12 s`, `3 min 20 s`, `5 h 12 min`, `3 d 4 h`.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {

@@ -68,7 +68,13 @@ mod tests {
         let study = StudyId::from_bits(1);
         let attempt = |trial| {
             let id = AttemptId { trial, attempt: 1 };
-            Attempt { id, tag: Tag::new(&study, id).unwrap(), dir: PathBuf::new(), avoid: Vec::new() }
+            Attempt {
+                id,
+                tag: Tag::new(&study, id).unwrap(),
+                dir: PathBuf::new(),
+                avoid: Vec::new(),
+                memory_kills: 0,
+            }
         };
         (0..n).map(attempt).collect()
     }

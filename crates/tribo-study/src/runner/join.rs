@@ -74,7 +74,7 @@ fn active(state: &State) -> bool {
 fn standing(state: &State) -> u8 {
     match state {
         State::Running | State::Suspended => 0,
-        State::Queued(_) | State::Held(_) | State::Unknown(_) => 1,
+        State::Queued(_) | State::Held(_) | State::Impossible(_) | State::Unknown(_) => 1,
         State::Ended(_) => 2,
     }
 }

@@ -9,7 +9,9 @@ pub mod batch;
 pub mod command;
 pub(crate) mod join;
 pub mod local;
+pub mod pilots;
 mod process;
+pub mod pull;
 pub mod simulated;
 
 use crate::config::On;
@@ -30,6 +32,8 @@ pub struct Attempt {
     pub dir: PathBuf,
     /// Hosts that failed and are to be avoided, if the runner can.
     pub avoid: Vec<String>,
+    /// Earlier attempts at the same trial that ran out of memory.
+    pub memory_kills: u32,
 }
 
 /// An attempt that was submitted, or may have been.
@@ -78,6 +82,8 @@ pub enum State {
     Queued(Option<String>),
     /// Held by a person or a limit, with the reason.
     Held(String),
+    /// Waiting for what it can never have, with the scheduler's reason.
+    Impossible(String),
     /// Running, or about to end.
     Running,
     /// Stopped for the moment: its clock stands still.
@@ -143,6 +149,11 @@ pub trait Runner {
     /// How patient to be with this runner.
     fn patience(&self) -> Patience;
 
+    /// How many attempts beyond the workers may be submitted: they wait where a worker that is done finds the next at once.
+    fn ahead(&self) -> usize {
+        0
+    }
+
     /// Waits for at most this long, less if something may have happened. True if the runner has its own way to wait; the
     /// driver sleeps on its clock otherwise.
     fn wait(&mut self, _seconds: f64) -> bool {
@@ -154,11 +165,23 @@ pub trait Runner {
         Ok(())
     }
 
+    /// The same as thoroughly as the runner can, for a person who waits for the answer, which says what was found out. A job
+    /// that is submitted for it does not run and is gone afterwards.
+    fn rehearse(&mut self) -> crate::Result<String> {
+        self.check()?;
+        Ok(format!("{} answers", self.name()))
+    }
+
     /// Jobs of this study that are queued or running, whatever the driver believes of them. A job whose answer was just taken
     /// in may be among them until the scheduler has closed it. `suspects` are attempts that may still have a job, for a
     /// scheduler that is asked by ids.
     fn left(&mut self, _suspects: &[JobRef]) -> Result<Vec<Left>, Unreachable> {
         Ok(Vec::new())
+    }
+
+    /// What a job that left no answer wrote itself, outside of its command: where that is, and how it ends.
+    fn last_words(&mut self, _job: &JobRef) -> Option<String> {
+        None
     }
 
     /// Asks for an end of such jobs.
@@ -172,7 +195,7 @@ pub trait Runner {
 pub fn wall_limit(on: &On, timeout: Option<Duration>) -> Option<Duration> {
     let time = match on {
         On::Batch(settings) => settings.time(),
-        On::Local | On::Simulated(_) => return None,
+        On::Local | On::Workers | On::Simulated(_) => return None,
     };
     time.or(timeout.map(|timeout| timeout + Duration::from_secs(180)))
 }

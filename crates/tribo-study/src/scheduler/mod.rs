@@ -5,8 +5,10 @@
 
 pub mod pbs;
 pub mod slurm;
+pub mod ssh;
+pub mod template;
 
-use crate::config::{Section, Type, View};
+use crate::config::{Complaint, Section, Type, View};
 use crate::runner::Runner;
 use crate::runner::batch::Batch;
 use std::any::Any;
@@ -15,7 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The schedulers, in the order of the reference.
-pub(crate) const ALL: [Scheduler; 2] = [slurm::SCHEDULER, pbs::SCHEDULER];
+pub(crate) const ALL: [Scheduler; 4] =
+    [slurm::SCHEDULER, pbs::SCHEDULER, template::SCHEDULER, ssh::SCHEDULER];
 
 /// A scheduler, as the study file and jobs know it.
 pub(crate) struct Scheduler {
@@ -26,7 +29,7 @@ pub(crate) struct Scheduler {
     /// The section `[run.NAME]`.
     pub(crate) section: &'static Section,
     /// Reads it.
-    pub(crate) read: fn(&View<'_>) -> Arc<dyn Settings>,
+    pub(crate) read: fn(&View<'_>) -> Result<Arc<dyn Settings>, Complaint>,
     /// What its jobs find in their environment.
     pub(crate) environment: Environment,
 }
@@ -56,6 +59,11 @@ pub trait Settings: Any + Debug + Send + Sync {
     /// The time limit of a job, if the study file gives one.
     fn time(&self) -> Option<Duration>;
 
+    /// Whether its jobs can only be pilots, that is, workers.
+    fn takes_pilots_only(&self) -> bool {
+        false
+    }
+
     /// The runner with these settings.
     fn runner(&self, batch: Batch) -> Box<dyn Runner>;
 }
@@ -74,6 +82,27 @@ impl PartialEq for dyn Settings {
     }
 }
 
+/// The further options that the study file gives a scheduler's submission, as long as they are none of those that tribo
+/// gives itself: `-J`, `--job-name` and the like, without which it would not find its jobs again.
+fn options(view: &View<'_>, own: &[&str]) -> Result<Vec<String>, Complaint> {
+    let options = view.texts("options").unwrap_or_default();
+    let is_own = |option: &&String| {
+        own.iter().any(|own| match own.starts_with("--") {
+            true => option.split('=').next() == Some(own),
+            // A letter may have its value right behind it.
+            false => option.starts_with(own) && !option.starts_with("--"),
+        })
+    };
+    if let Some(option) = options.iter().find(is_own) {
+        let message = format!(
+            "`options` has {option:?}, which tribo gives itself to find its jobs again; leave it out"
+        );
+        return Err(view.complaint("options", message));
+    }
+    Ok(options)
+}
+
 const TEXTS: Type = Type::List { of: &Type::Word, least: 0, most: usize::MAX };
 const POLL: &str = "Time between two looks at the queue, at least.";
-const SETUP: &str = "Shell lines before the job, such as `module load`.";
+const SETUP: &str = "Shell lines before the job, such as `module load`; the first that fails ends it.";
+const EPILOGUE: &str = "Shell lines after the job, whatever came of it.";

@@ -16,9 +16,10 @@ use super::process::Process;
 use super::record::{Engine, Entry, Record};
 use super::spool::Spool;
 use super::{Claim, Prepared, Request, Store, attempts, files, requests};
-use crate::job::{Answer, Spec};
+use crate::job::{self, Answer, Spec};
 use crate::layout::Layout;
 use crate::tag::{AttemptId, StudyId};
+use crate::waiting::Waiting;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -218,6 +219,14 @@ impl Store for Disk {
 
     fn requests(&mut self) -> Result<Vec<Request>> {
         requests::take(&self.layout)
+    }
+
+    fn note_waiting(&mut self, waiting: &[Waiting]) {
+        super::waiting::write(&self.layout, waiting);
+    }
+
+    fn heartbeat(&self, id: AttemptId) -> Option<u64> {
+        job::heartbeat(&self.layout.attempt(id))
     }
 }
 

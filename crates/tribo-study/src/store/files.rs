@@ -6,6 +6,7 @@
 //!
 //! [`step`] marks the places where a crash can strike, for the tests that look at what it leaves.
 
+use super::readers;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -19,15 +20,21 @@ pub(super) enum Durable {
     No,
 }
 
-/// Makes a folder that only its owner can enter, whatever the umask; one that exists is left as it is.
+/// Makes a folder that only its owner can write to, and nobody else enter but those who may enter the one around it, whatever
+/// the umask; one that exists is left as it is.
 pub(super) fn make_private(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
-        Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o700))?,
+        Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o700 | readers::of_new(folder)))?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
         Err(error) => return Err(error),
     }
     step("folder made");
     Ok(())
+}
+
+/// The mode of a new file, before the umask.
+fn file_mode(path: &Path) -> u32 {
+    0o600 | (readers::of_new(path) & 0o044)
 }
 
 /// Makes the names in a folder durable.
@@ -68,7 +75,7 @@ pub(super) fn create_exclusive(path: &Path, bytes: &[u8]) -> io::Result<bool> {
 }
 
 fn create_new(path: &Path, bytes: &[u8]) -> io::Result<bool> {
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+    match OpenOptions::new().write(true).create_new(true).mode(file_mode(path)).open(path) {
         Ok(mut file) => file.write_all(bytes).map(|()| true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error),
@@ -87,7 +94,8 @@ impl Temporary {
         let (pid, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let temporary = target.with_file_name(format!(".{name}.{host}.{pid}.{count}"));
         let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+        let mut file =
+            options.write(true).create(true).truncate(true).mode(file_mode(target)).open(&temporary)?;
         // From here on the file is removed on any failure, which gives its space back on a full disk.
         let temporary = Temporary(temporary);
         step("temporary file made");

@@ -62,6 +62,7 @@ pub(super) fn spec(id: AttemptId) -> Spec {
             retry_exit_code: 75,
             infeasible_exit_code: 65,
         },
+        warning_s: None,
         wall_limit_s: None,
     }
 }

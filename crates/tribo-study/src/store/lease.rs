@@ -31,6 +31,9 @@ const BEAT_MS: u64 = 10_000;
 /// How long a lock may outlive its owner: a child that was just forked keeps it until it becomes its own program.
 const LEAVING: Duration = Duration::from_secs(5);
 
+/// How long a process that was killed may still be seen: its memory is given back first.
+const DYING: Duration = Duration::from_secs(1);
+
 /// Files of former epochs that stay, for people.
 const KEPT: u64 = 3;
 
@@ -162,12 +165,16 @@ impl Lease {
         let folder = layout.lease();
         files::make_private(&folder).map_err(Error::io("cannot create", &folder))?;
         let mut lock = None;
-        let end = Instant::now() + LEAVING;
+        let (end, dying) = (Instant::now() + LEAVING, Instant::now() + DYING);
         loop {
             let owner = Owner::find(layout, me)?;
             if let Some(owner) = &owner
                 && let Some(advice) = owner.obstacle(take_over)
             {
+                if owner.standing == Standing::Alive && Instant::now() < dying {
+                    std::thread::sleep(Duration::from_millis(10));
+                    continue;
+                }
                 return Err(owner.locked(layout.store(), advice));
             }
             if lock.is_none() {

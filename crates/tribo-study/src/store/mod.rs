@@ -15,17 +15,22 @@ pub mod lease;
 pub mod ledger;
 pub mod memory;
 pub mod process;
+mod readers;
 pub mod record;
 mod requests;
 mod spool;
+mod waiting;
 
 pub use disk::{Disk, exists, read};
 pub(crate) use files::is_full;
 pub use journal::{Follower, News};
+pub use readers::open_to;
 pub use requests::request;
+pub use waiting::waiting;
 
 use crate::job::{Answer, Spec};
 use crate::tag::AttemptId;
+use crate::waiting::Waiting;
 use crate::{Error, Result};
 use ledger::Ledger;
 use record::{Entry, Record};
@@ -97,6 +102,14 @@ pub trait Store {
 
     /// Removes the folder of an attempt, or its bulky parts.
     fn discard(&mut self, id: AttemptId, whole: bool) -> Result<()>;
+
+    /// Leaves word for other commands why jobs wait. It is of the moment and no part of the journal.
+    fn note_waiting(&mut self, _waiting: &[Waiting]) {}
+
+    /// The number that a job which runs lets grow, in its attempt's folder: None before it has begun.
+    fn heartbeat(&self, _id: AttemptId) -> Option<u64> {
+        None
+    }
 
     /// What other commands ask; each request is given once.
     fn requests(&mut self) -> Result<Vec<Request>>;

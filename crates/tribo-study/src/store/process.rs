@@ -41,7 +41,7 @@ impl Process {
 }
 
 /// When a process started; None if there is none of this number, or only what its parent has yet to collect.
-fn starttime(pid: u32) -> Option<u64> {
+pub(super) fn starttime(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in parentheses may hold anything, also spaces and parentheses. The state comes next, as the third member.
     let mut members = stat[stat.rfind(')')? + 1..].split_ascii_whitespace();

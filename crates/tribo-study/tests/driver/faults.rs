@@ -146,6 +146,62 @@ fn fault_21_a_job_cancelled_by_someone_else_frees_its_slot() {
 }
 
 #[test]
+fn a_job_that_no_list_has_is_not_run_twice_while_it_beats() {
+    let mut world = World::new(4, 2);
+    world.cluster.borrow_mut().duration = 5_000.0;
+    world.cluster.borrow_mut().fates.insert(first(1), Fate::Hidden);
+    let (finish, notices) = world.drive();
+    assert_eq!(finish.unwrap(), Finish::Evaluations);
+    world.check(4);
+    assert!(world.runs().values().all(|runs| *runs == 1), "{:?}", world.runs());
+    // And it counts as running.
+    let seen = |notice: &Notice| matches!(notice, Notice::Progress(p) if p.running == 2 && p.told == 0);
+    assert!(notices.iter().any(seen));
+}
+
+#[test]
+fn jobs_that_have_begun_count_as_running_before_the_next_look_at_the_queue() {
+    let mut world = World::new(4, 4);
+    world.cluster.borrow_mut().queue = 1.0;
+    let (_, notices) = world.drive();
+    let all_run = notices.iter().find_map(|notice| match notice {
+        Notice::Progress(progress) if progress.running == 4 => Some(progress.elapsed_s),
+        _ => None,
+    });
+    assert!(all_run.unwrap() <= 10.0, "{all_run:?}");
+}
+
+#[test]
+fn why_jobs_wait_is_told_with_the_first_look() {
+    let mut world = World::new(4, 4);
+    world.cluster.borrow_mut().queue = 1_000.0;
+    world.cluster.borrow_mut().waits_for = Some("Priority");
+    world.cluster.borrow_mut().fates.insert(first(1), Fate::Waits("JobHeldUser"));
+    world.config.budget.wall_time = Some(std::time::Duration::from_secs(100));
+    let (_, notices) = world.drive();
+    let waiting = notices.iter().find_map(|notice| match notice {
+        Notice::Waiting { text } => Some(text.clone()),
+        _ => None,
+    });
+    assert_eq!(waiting.unwrap(), "3 jobs, e.g. 1 (trial 0), wait: Priority");
+    let held = warnings(&notices).into_iter().find(|text| text.contains("held")).unwrap();
+    assert_eq!(held, "job 2 (trial 1) is held: JobHeldUser; somebody has to release it");
+    let shown = |notice: &Notice| matches!(notice, Notice::Progress(p) if p.waits_for.as_deref() == Some("JobHeldUser") && p.elapsed_s < 40.0);
+    assert!(notices.iter().any(shown));
+}
+
+#[test]
+fn an_attempt_knows_how_often_memory_was_too_little() {
+    let mut world = World::new(2, 2);
+    world.run.retries.memory = 2;
+    world.cluster.borrow_mut().fates.insert(first(1), Fate::Answers(Kind::Memory));
+    world.cluster.borrow_mut().fates.insert(second(1), Fate::Answers(Kind::Memory));
+    run(&mut world, 2);
+    let kills: Vec<(u64, u32)> = world.cluster.borrow().memory_kills.clone();
+    assert_eq!(kills, [(0, 0), (1, 0), (1, 1), (1, 2)]);
+}
+
+#[test]
 fn fault_22_a_held_job_is_reported_and_counts_as_busy() {
     let mut world = World::new(80, 2);
     world.cluster.borrow_mut().fates.insert(first(1), Fate::Waits("JobHeldAdmin"));

@@ -9,6 +9,33 @@ use tribo_study::job::{Finding, Kind};
 use tribo_study::store::Request;
 use tribo_study::store::record::Record;
 
+/// Interrupted once at a time, and again a little later.
+struct Twice(crate::world::Shared, f64, f64);
+
+impl Interrupts for Twice {
+    fn interrupt(&self) -> Interrupt {
+        match self.0.borrow().now.get() {
+            now if now >= self.1 + self.2 => Interrupt::Cancel,
+            now if now >= self.1 => Interrupt::Stop,
+            _ => Interrupt::None,
+        }
+    }
+}
+
+#[test]
+fn a_second_interruption_cancels_also_where_jobs_could_go_on() {
+    for (apart, expected) in
+        [(0.3, Finish::Cancelled), (2.0, Finish::Cancelled), (60.0, Finish::Detached { running: 3 })]
+    {
+        let mut world = World::new(20, 3);
+        let twice = Twice(std::rc::Rc::clone(&world.cluster), 30.0, apart);
+        let (finish, _) = world.drive_until(&twice, usize::MAX);
+        assert_eq!(finish.unwrap(), expected, "{apart} s apart");
+        let left = if expected == Finish::Cancelled { 0 } else { 3 };
+        assert_eq!(world.cluster.borrow().active(), left, "{apart} s apart");
+    }
+}
+
 #[test]
 fn a_study_runs_to_its_budget_with_all_workers_busy() {
     let mut world = World::with(30, 4, bo());

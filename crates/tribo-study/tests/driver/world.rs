@@ -56,6 +56,8 @@ pub(crate) enum Fate {
     Waits(&'static str),
     /// It is told to stop before it is done, and answers so; then this.
     Stopped(Then),
+    /// It runs to a good end, and no list has it.
+    Hidden,
     /// Told to stop, and still shown as running until its time to end is over.
     Closing(Then),
 }
@@ -103,6 +105,8 @@ pub(crate) struct Cluster {
     pub(crate) duration: f64,
     /// Seconds before an accepted job starts.
     pub(crate) queue: f64,
+    /// Why it waits until then.
+    pub(crate) waits_for: Option<&'static str>,
     /// How often each attempt's command ran.
     pub(crate) runs: BTreeMap<AttemptId, usize>,
     pub(crate) n_polls: usize,
@@ -127,6 +131,8 @@ pub(crate) struct Cluster {
     pub(crate) old_jobs: bool,
     /// Jobs that do not end when they are cancelled.
     pub(crate) stubborn: bool,
+    /// How often memory was too little before, with each submission of a trial.
+    pub(crate) memory_kills: Vec<(u64, u32)>,
     /// Hosts that submissions were to avoid.
     pub(crate) avoided: BTreeSet<String>,
     /// Submissions that avoid a host are refused.
@@ -217,7 +223,7 @@ impl Cluster {
     fn end(&mut self, index: usize, job: &Job) {
         let now = self.now.get();
         let state = match job.fate.clone() {
-            None => {
+            None | Some(Fate::Hidden) => {
                 self.memory().push_answer(self.answer(job, Kind::Ok));
                 ended(Kind::Ok, "COMPLETED")
             }
@@ -289,6 +295,12 @@ impl Cluster {
         number
     }
 
+    /// The sign of life of a job that runs.
+    fn heartbeat(&self, id: AttemptId) -> Option<u64> {
+        let job = self.jobs.iter().find(|job| job.id == id && job.running)?;
+        Some(1 + ((self.now.get().min(job.ends) - job.starts) / 15.0) as u64)
+    }
+
     /// Jobs in the queue, waiting or running.
     pub(crate) fn active(&self) -> usize {
         self.jobs.iter().filter(|job| job.state.is_none()).count()
@@ -332,6 +344,7 @@ impl Runner for Remote {
         let mut cluster = self.0.borrow_mut();
         let submit = |attempt: &Attempt| {
             cluster.n_submissions += 1;
+            cluster.memory_kills.push((attempt.id.trial, attempt.memory_kills));
             cluster.avoided.extend(attempt.avoid.iter().cloned());
             let limited = cluster.unlimited_from == 0.0 || cluster.now.get() < cluster.unlimited_from;
             let full = limited && cluster.limit.is_some_and(|limit| cluster.counted() >= limit);
@@ -374,11 +387,13 @@ impl Runner for Remote {
                 (Some(state), ..) => state.clone(),
                 (None, true, _) => State::Running,
                 (None, false, Some(Fate::Waits(reason))) => State::Held((*reason).to_owned()),
-                (None, false, _) => State::Queued(None),
+                (None, false, _) => State::Queued(cluster.waits_for.map(str::to_owned)),
             };
             Sighting { id: job.id, job: job.number.to_string(), state }
         };
-        let wanted = |job: &&Job| job.number > 0 && jobs.iter().any(|wanted| wanted.tag == job.tag);
+        let hidden = |job: &Job| job.fate == Some(Fate::Hidden);
+        let wanted =
+            |job: &&Job| !hidden(job) && job.number > 0 && jobs.iter().any(|wanted| wanted.tag == job.tag);
         Ok(cluster.jobs.iter().filter(wanted).map(sighting).collect())
     }
 
@@ -477,6 +492,9 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
         },
         retries: Retries::default(),
         keep: Keep::All,
+        warning: None,
+        pilots: None,
+        ahead: 0,
     };
     let space = Space::new(vec![Parameter::float("x", -1.0, 2.0), Parameter::float("y", -3.0, 1.0)]);
     let config = Config {
@@ -489,6 +507,7 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
         strategy,
         budget: Budget { evaluations: Some(evaluations), ..Budget::default() },
         run: Some(run.clone()),
+        readers: tribo_study::config::Readers::Owner,
         identity: String::new(),
     };
     (config, run)
@@ -530,7 +549,7 @@ impl World {
         self.memory = memory.clone();
         self.cluster.borrow_mut().memory = Some(memory.clone());
         let clock = Virtual(Rc::clone(&self.cluster));
-        let life = Rc::new(Life { operations: Cell::new(0), kill });
+        let life = Rc::new(Life { operations: Cell::new(0), kill, cluster: Rc::clone(&self.cluster) });
         let parts = Parts {
             config: self.config.clone(),
             run: self.run.clone(),
@@ -626,6 +645,7 @@ impl Interrupts for NeverInterrupted {
 struct Life {
     operations: Cell<usize>,
     kill: usize,
+    cluster: Shared,
 }
 
 impl Life {
@@ -684,6 +704,9 @@ impl Store for Mortal<Memory> {
     fn requests(&mut self) -> Result<Vec<Request>> {
         self.1.check()?;
         self.0.requests()
+    }
+    fn heartbeat(&self, id: AttemptId) -> Option<u64> {
+        self.1.cluster.borrow().heartbeat(id)
     }
 }
 

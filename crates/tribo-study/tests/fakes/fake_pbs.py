@@ -29,15 +29,20 @@ def reachable(cluster, program):
 def qsub(cluster, args):
     reachable(cluster, "qsub")
     options, environment = {}, {}
-    words = iter(args[:-1])
+    script = args[-1]
+    words = iter(args[:args.index("--")] if "--" in args else args[:-1])
     for word in words:
-        value = next(words)
+        value = "" if word == "-h" else next(words)
         options[word] = value
         if word == "-v":
             environment = dict(pair.split("=", 1) for pair in value.split(","))
     partitions = cluster.settings["partitions"]
     if partitions is not None and options.get("-q") not in partitions:
         raise failure("qsub: Unknown queue", 170)
+    if not options.get("-o", "").isascii():
+        raise failure("qsub: illegal -o value", 2)
+    if cluster.settings["disabled"]:
+        raise failure("qsub: Queue is not enabled", 171)
     elements = None
     if "-J" in options:
         if options.get("-r") != "y":
@@ -47,7 +52,7 @@ def qsub(cluster, args):
             raise failure("qsub: Array job exceeds server or queue size limit", 62)
         elements = list(range(first, last + 1))
     try:
-        number = cluster.submit(options["-N"], args[-1], elements, pbs=True, output=options.get("-o"), env=environment,
+        number = cluster.submit(options["-N"], script, elements, letter="H" if "-h" in options else None, pbs=True, output=options.get("-o"), env=environment,
                                 options=args, reason="")
     except sys.modules["scheduler"].Failure:
         raise failure("qsub: would exceed complex's per-user limit", 199)
@@ -77,13 +82,13 @@ def description(job, scheduler):
     lines = {
         "Job_Name": job["name"],
         "Job_Owner": "user@fake",
-        "job_state": job.get("letter", "F" if ended else LETTERS.get(job["state"], "Q")),
+        "job_state": job.get("letter") or ("F" if ended else LETTERS.get(job["state"], "Q")),
         "queue": "workq",
         "Hold_Types": "n",
         "Rerunable": "True" if job["index"] is not None else "False",
         "substate": job.get("substate", 91 if job["state"] == "CANCELLED" else 92),
         "Variable_List": "PBS_O_HOME=/u/user,PBS_O_LANG=C,PBS_O_PATH=/usr/local/bin:/usr/bin:/bin,PBS_O_SHELL=/bin/sh,"
-                         "PBS_O_WORKDIR=/u/user",
+                         "PBS_O_WORKDIR=/u/user" + "".join(f",{key}={value}" for key, value in job.get("env", {}).items()),
     }
     if job["reason"]:
         lines["comment"] = job["reason"]
@@ -127,7 +132,8 @@ def qselect(cluster, args):
     if "-x" in args and not cluster.settings["history"]:
         raise failure(f"qselect: {NO_HISTORY}", 1)
     ended = sys.modules["scheduler"].ENDED
-    jobs = [job for job in cluster.visible() if job["name"] == args[args.index("-N") + 1]]
+    named = args[args.index("-N") + 1] if "-N" in args else None
+    jobs = [job for job in cluster.visible() if named in (None, job["name"])]
     ids = [parent(job) if job["index"] is not None else shown(job) for job in jobs if "-x" in args or job["state"] not in ended]
     return "".join(f"{id}\n" for id in dict.fromkeys(ids))
 

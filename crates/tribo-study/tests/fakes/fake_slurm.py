@@ -21,6 +21,7 @@ def sbatch(cluster, args):
     if partitions is not None and options.get("--partition") not in partitions:
         raise refuse("Invalid partition name specified")
     if "--test-only" in args:
+        sys.stderr.write("sbatch: Job 7 to start at 2026-11-15T19:03:20 using 1 processors on nodes node1 in partition debug\n")
         return ""
     elements = None
     if "--array" in options:
@@ -60,7 +61,8 @@ def sacct(cluster, args):
     for job in cluster.jobs:
         asked = job["id"] in ids or job["id"].split("_")[0] in ids if ids is not None else job["name"] in names[0]
         if asked and not job.get("sacct_hidden"):
-            text += "|".join([job["id"], job["name"], job.get("sacct_state", job["state"]), job["nodes"]]) + "\n"
+            text += "|".join([job["id"], job["name"], job.get("sacct_state", job["state"]), job["nodes"],
+                              job.get("exit_code", "0:0")]) + "\n"
     return text
 
 
@@ -73,7 +75,7 @@ def scontrol(cluster, args):
     if not jobs:
         raise failure("slurm_load_jobs error: Invalid job id specified")
     return "".join(f"JobId={job['id']} JobName={job['name']} UserId=user(1000) JobState={job['state']} Reason={job['reason']} "
-                   f"Dependency=(null) NodeList={job['nodes'] or '(null)'} BatchHost=node1\n" for job in jobs)
+                   f"Dependency=(null) ExitCode={job.get('exit_code', '0:0')} NodeList={job['nodes'] or '(null)'} BatchHost=node1\n" for job in jobs)
 
 
 def scancel(cluster, args):

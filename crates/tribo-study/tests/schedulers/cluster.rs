@@ -18,7 +18,17 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// A cluster whose jobs wait until a test moves them.
     pub(crate) fn new() -> Cluster {
-        let study = Study::new();
+        Cluster::of(Study::new())
+    }
+
+    /// The same of a study in a folder of this name.
+    pub(crate) fn in_folder(name: &str, settings: Value) -> Cluster {
+        let cluster = Cluster::of(Study::in_folder(name));
+        cluster.settings(settings);
+        cluster
+    }
+
+    fn of(study: Study) -> Cluster {
         let state = study.folder().join("scheduler");
         std::fs::create_dir(&state).unwrap();
         Cluster { study, state }
@@ -38,6 +48,11 @@ impl Cluster {
     /// Faults for the next calls of a program.
     pub(crate) fn faults(&self, program: &str, faults: Value) {
         self.write("faults.json", &json!({ program: faults }).to_string());
+    }
+
+    /// The folder of its state.
+    pub(crate) fn state(&self) -> &str {
+        self.state.to_str().unwrap()
     }
 
     pub(crate) fn clock(&self, seconds: f64) {

@@ -7,6 +7,8 @@ mod cluster;
 mod conformance;
 mod local;
 mod pbs;
+mod pull;
 mod simulated;
 mod slurm;
 mod study;
+mod template;

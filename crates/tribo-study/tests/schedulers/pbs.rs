@@ -124,8 +124,24 @@ fn row_15_another_job_with_the_same_id_is_not_ours() {
     let attempt = cluster.study.attempt(1);
     let mut runner = cluster.pbs();
     let job = accepted(&mut runner, &attempt);
-    cluster.tell(&["set", "1", "name=someone-elses"]);
+    cluster.tell(&["set", "1", "name=someone-elses", "env={}"]);
     assert_eq!(sighting_of(&mut runner, &job), None);
+}
+
+#[test]
+fn a_job_that_was_renamed_is_found_by_what_it_was_given() {
+    let cluster = Cluster::new();
+    let attempts = cluster.study.attempts(0..5);
+    let mut runner = cluster.pbs();
+    let job = accepted(&mut runner, &attempts[4]);
+    runner.submit(&attempts[..4]);
+    cluster.tell(&["set", "1", "name=wing-17", "state=RUNNING"]);
+    cluster.tell(&["set", "2", "name=site-wide", "state=RUNNING"]);
+    assert_eq!(state_of(&mut runner, &job), Some(State::Running));
+    assert_eq!(state_of(&mut runner, &reference(&attempts[2], Some("2[2].fake"))), Some(State::Running));
+    // Also where the id was never told: among all jobs of the user.
+    let seen = sighting_of(&mut cluster.pbs(), &reference(&attempts[4], None)).unwrap();
+    assert_eq!((seen.job.as_str(), seen.state), ("1.fake", State::Running));
 }
 
 #[test]
@@ -251,6 +267,46 @@ fn jobs_that_are_left_are_found_by_their_ids_and_removed() {
         assert_eq!(left.iter().map(|left| left.job.as_str()).collect::<Vec<_>>(), ["1.fake", "3.fake"]);
         runner.remove(&left).unwrap();
         assert_eq!(runner.left(&jobs).unwrap(), []);
+    }
+}
+
+#[test]
+fn a_rehearsal_submits_a_held_job_and_leaves_nothing() {
+    let cluster = Cluster::with(json!({ "run": true }));
+    let said = cluster.pbs().rehearse().unwrap();
+    assert!(said.contains("took a job of this study, held"), "{said}");
+    assert!(cluster.calls()[0].contains(&"-h".to_owned()), "{:?}", cluster.calls());
+    assert_eq!(cluster.jobs(), [("tribo-check".to_owned(), "CANCELLED".to_owned())]);
+    // The queue is there, as `qstat -Q` says, and takes no jobs, which only a submission shows.
+    cluster.settings(json!({ "disabled": true }));
+    cluster.pbs().check().unwrap();
+    let error = cluster.pbs().rehearse().unwrap_err();
+    assert_eq!(error.exit_code(), 3);
+    assert!(error.to_string().contains("Queue is not enabled"), "{error}");
+    cluster.settings(json!({ "down": true }));
+    assert_eq!(cluster.pbs().rehearse().unwrap_err().exit_code(), 8);
+    // A job that stays is named.
+    cluster.settings(json!({}));
+    cluster.faults("qdel", json!([{ "mode": "fail", "stderr": "qdel: Server is busy" }]));
+    let error = cluster.pbs().rehearse().unwrap_err().to_string();
+    assert!(error.contains("`qdel 2.fake`"), "{error}");
+    cluster.settings(json!({ "submit_limit": 0 }));
+    assert!(cluster.pbs().rehearse().unwrap().contains("would exceed"));
+}
+
+#[test]
+fn a_study_in_a_folder_with_an_accent_has_its_logs() {
+    let cluster = Cluster::in_folder("Ölwanne", json!({ "run": true }));
+    let config = PbsSettings { setup: vec!["echo hello".into()], ..PbsSettings::default() };
+    let mut runner = Pbs::new(config, cluster.batch(cluster.commands()));
+    let attempts = cluster.study.attempts(0..5);
+    let job = accepted(&mut runner, &attempts[4]);
+    let outcomes = runner.submit(&attempts[..4]);
+    let Submission::Accepted(id) = &outcomes[2] else { panic!("{outcomes:?}") };
+    for job in [job, reference(&attempts[2], Some(id))] {
+        eventually("it runs", || job.dir.join("started.json").exists());
+        let words = runner.last_words(&job).unwrap();
+        assert!(words.ends_with("which ends with: hello"), "{words}");
     }
 }
 

@@ -208,6 +208,17 @@ fn row_09_an_invalid_partition_is_refused_once_and_by_the_check() {
     let config = SlurmSettings { partition: Some("batch".into()), ..SlurmSettings::default() };
     Slurm::new(config, cluster.batch(cluster.commands())).check().unwrap();
     assert!(cluster.jobs().is_empty(), "a check submits nothing");
+    let said = cluster.slurm().rehearse();
+    assert!(
+        matches!(said, Err(tribo_study::Error::Refused { .. })),
+        "no partition is none of these: {said:?}"
+    );
+    cluster.settings(json!({}));
+    let said = cluster.slurm().rehearse().unwrap();
+    assert_eq!(
+        said,
+        "slurm would take a job of this study; if submitted now it would start at 2026-11-15T19:03:20"
+    );
 }
 
 #[test]
@@ -435,7 +446,41 @@ fn row_23_a_job_that_could_not_begin_is_told_from_one_that_failed() {
     cluster.tell(&["set", "1", "state=FAILED", "reason=NonZeroExitCode"]);
     assert_eq!(ending(&mut runner, &job).kind, Kind::Unstarted);
     std::fs::write(attempt.dir.join("claim"), "").unwrap();
-    assert_eq!(ending(&mut runner, &job).kind, Kind::Failed);
+    assert_eq!(ending(&mut cluster.slurm(), &job).kind, Kind::Failed);
+}
+
+#[test]
+fn the_signal_that_ended_a_job_is_told() {
+    for accounting in [true, false] {
+        let cluster = Cluster::with(json!({ "accounting": accounting }));
+        let attempt = cluster.study.attempt(1);
+        std::fs::write(attempt.dir.join("claim"), "").unwrap();
+        let mut runner = cluster.slurm();
+        let job = accepted(&mut runner, &attempt);
+        cluster.tell(&["set", "1", "state=FAILED", "reason=None", "exit_code=0:9"]);
+        assert_eq!(ending(&mut runner, &job).reason, "FAILED (killed by signal 9)");
+        let calls = cluster.calls().len();
+        ending(&mut runner, &job);
+        assert_eq!(cluster.calls().len() - calls, 1, "asked about once");
+    }
+}
+
+#[test]
+fn a_job_that_did_not_begin_leaves_its_last_words() {
+    let cluster = Cluster::with(json!({ "run": true }));
+    let config =
+        SlurmSettings { setup: vec!["echo no licence >&2; exit 3".into()], ..SlurmSettings::default() };
+    let mut runner = Slurm::new(config, cluster.batch(cluster.commands()));
+    let attempts = cluster.study.attempts(0..5);
+    let job = accepted(&mut runner, &attempts[4]);
+    let outcomes = runner.submit(&attempts[..4]);
+    let Submission::Accepted(id) = &outcomes[2] else { panic!("{outcomes:?}") };
+    for job in [job, reference(&attempts[2], Some(id))] {
+        eventually("it ends", || matches!(state_of(&mut runner, &job), Some(State::Ended(_))));
+        assert_eq!(ending(&mut runner, &job).kind, Kind::Unstarted);
+        let words = runner.last_words(&job).unwrap();
+        assert!(words.contains(".log, which ends with: no licence"), "{words}");
+    }
 }
 
 #[test]

@@ -8,17 +8,27 @@ use tribo_study::tag::{AttemptId, StudyId, Tag};
 
 /// A study in a temporary folder.
 pub(crate) struct Study {
-    folder: tempfile::TempDir,
+    /// Gone with the study.
+    _temporary: tempfile::TempDir,
+    folder: PathBuf,
     pub(crate) id: StudyId,
 }
 
 impl Study {
     pub(crate) fn new() -> Study {
-        Study { folder: tempfile::tempdir().unwrap(), id: StudyId::from_bits(0x5eed) }
+        Study::in_folder("study")
+    }
+
+    /// A study in a folder of this name.
+    pub(crate) fn in_folder(name: &str) -> Study {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        Study { _temporary: temporary, folder, id: StudyId::from_bits(0x5eed) }
     }
 
     pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     pub(crate) fn layout(&self) -> Layout {
@@ -31,7 +41,7 @@ impl Study {
         let dir = self.layout().attempt(id);
         std::fs::create_dir_all(&dir).unwrap();
         std::fs::write(dir.join("params.json"), "{\"x\": 0.5}").unwrap();
-        Attempt { id, tag: Tag::new(&self.id, id).unwrap(), dir, avoid: Vec::new() }
+        Attempt { id, tag: Tag::new(&self.id, id).unwrap(), dir, avoid: Vec::new(), memory_kills: 0 }
     }
 
     pub(crate) fn attempts(&self, trials: std::ops::Range<u64>) -> Vec<Attempt> {

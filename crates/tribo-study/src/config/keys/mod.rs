@@ -137,7 +137,7 @@ pub(crate) const fn table(path: &'static str, doc: &'static str, keys: &'static 
 }
 
 impl Key {
-    const fn required(mut self) -> Key {
+    pub(crate) const fn required(mut self) -> Key {
         self.required = true;
         self
     }

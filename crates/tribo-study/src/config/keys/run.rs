@@ -19,14 +19,15 @@ pub(super) static RUN: Section = table(
 const N_SCHEDULERS: usize = scheduler::ALL.len();
 
 /// Where evaluations run.
-static PLACES: [&str; N_SCHEDULERS + 2] = {
-    let mut places = ["local"; N_SCHEDULERS + 2];
+static PLACES: [&str; N_SCHEDULERS + 3] = {
+    let mut places = ["local"; N_SCHEDULERS + 3];
     let mut n = 0;
     while n < N_SCHEDULERS {
         places[n + 1] = scheduler::ALL[n].name;
         n += 1;
     }
-    places[N_SCHEDULERS + 1] = "simulated";
+    places[N_SCHEDULERS + 1] = "workers";
+    places[N_SCHEDULERS + 2] = "simulated";
     places
 };
 
@@ -56,8 +57,8 @@ const OWN: &[Key] = &[
         "on",
         Type::Choice(&PLACES),
         "\"local\"",
-        "Where evaluations run: this machine, a queue, or a built-in test problem on a \
-         virtual clock.",
+        "Where evaluations run: this machine, a queue, `tribo worker` wherever it is started, or a \
+         built-in test problem on a virtual clock.",
     )
     .or("\"local\""),
     key("workers", Type::Integer { low: 1, high: 100_000 }, "20", "Evaluations under way at once.").or("1"),
@@ -69,6 +70,14 @@ const OWN: &[Key] = &[
          `{trial}` and `{attempt}` are filled in. Needed unless `on = \"simulated\"`.",
     ),
     key("timeout", Type::Duration, "\"30m\"", "Longest time one evaluation may take.").or_prose("no limit"),
+    key(
+        "warning",
+        Type::Duration,
+        "\"5m\"",
+        "How long before its time limit, the study's or the scheduler's, the command and all it started are sent SIGUSR1, to \
+         save what they have; what does not expect it ends.",
+    )
+    .or_prose("no signal"),
     key(
         "retries",
         Type::Either(&RETRIES_TYPES),
@@ -92,6 +101,19 @@ const OWN: &[Key] = &[
          standard output, or a section.",
     )
     .or_prose("`\"dakota\"` if `params` is `\"dakota\"` or `\"aprepro\"`, else `\"json\"`"),
+    key(
+        "ahead",
+        Type::Integer { low: 0, high: 100_000 },
+        "10",
+        "Evaluations offered to pilots and workers beyond `workers`, so that none waits for the next; \
+         each is proposed with less known.",
+    )
+    .or("0"),
+    section(
+        "pilots",
+        Type::Table(&PILOTS),
+        "Jobs of the scheduler that each run many evaluations, one after the other.",
+    ),
     section("deck", Type::Tables(&DECK, 0), "Input decks to fill in, one section each."),
     key(
         "copy",
@@ -137,6 +159,18 @@ static RETRIES: Section = table(
         key("failed", RETRY, "1", "The command failed.").or("0"),
         key("timeout", RETRY, "1", "It ran into a time limit.").or("0"),
         key("memory", RETRY, "1", "It ran out of memory.").or("0"),
+    ],
+);
+
+static PILOTS: Section = table(
+    "run.pilots",
+    "With this section a job of the scheduler is a pilot: it runs one evaluation after the other for as long as its time \
+     allows. For evaluations that are short beside the time in the queue.",
+    &[
+        key("slots", Type::Integer { low: 1, high: 10_000 }, "8", "Evaluations at once in one pilot.")
+            .or("1"),
+        key("idle", Type::Duration, "\"2m\"", "How long a pilot stays when there is nothing to do.")
+            .or("\"5m\""),
     ],
 );
 

@@ -38,6 +38,13 @@ pub(in crate::config) static ROOT: Section = table(
             "Decides every random draw: the same seed and the same results give the same points.",
         )
         .or("0"),
+        key(
+            "readable_by",
+            Type::Choice(&["owner", "group", "everyone"]),
+            "\"group\"",
+            "Who may read the store with all results; nobody but you can write to it.",
+        )
+        .or("\"owner\""),
         section("output", Type::Tables(&OUTPUT, 1), "The numbers an evaluation gives, one section each."),
         section("parameter", Type::Tables(&PARAMETER, 1), "The inputs, one section each.").required(),
         section("strategy", Type::Table(&STRATEGY), "How points are chosen."),

@@ -12,7 +12,7 @@ use super::identity::Identity;
 use super::keys::{ROOT, STRATEGY, Section};
 use super::place::{Complaint, line_and_column};
 use super::view::View;
-use super::{Budget, Config, ConfigError, STUDY_VERSION};
+use super::{Budget, Config, ConfigError, Readers, STUDY_VERSION};
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use std::path::Path;
@@ -91,7 +91,27 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
     let identity = Identity::new(&view, &outputs, &strategy, decisive).to_text();
     let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = view.text("name").or_else(stem).unwrap_or_else(|| "study".to_owned());
-    Ok(Config { name, outputs, direction, seed, space, earlier, strategy, budget, run, identity })
+    Ok(Config {
+        name,
+        outputs,
+        direction,
+        seed,
+        space,
+        earlier,
+        strategy,
+        budget,
+        run,
+        readers: readers(&view),
+        identity,
+    })
+}
+
+fn readers(file: &View<'_>) -> Readers {
+    match file.text("readable_by").as_deref() {
+        Some("group") => Readers::Group,
+        Some("everyone") => Readers::Everyone,
+        _ => Readers::Owner,
+    }
 }
 
 fn budget(file: &View<'_>) -> Budget {

@@ -3,7 +3,7 @@
 use super::{result, section_of};
 use crate::config::place::Complaint;
 use crate::config::view::View;
-use crate::config::{Command, Deck, Evaluation, Keep, On, ParamsFormat, Retries, Run, Simulated};
+use crate::config::{Command, Deck, Evaluation, Keep, On, ParamsFormat, Pilots, Retries, Run, Simulated};
 use crate::outputs::{Goal, Output};
 use crate::scheduler;
 use crate::tag::Tag;
@@ -25,7 +25,8 @@ pub(super) fn read(file: &View<'_>, space: &Space, outputs: &[Output]) -> Read<O
     let on = view.text("on");
     let batch = scheduler::ALL.iter().find(|scheduler| on.as_deref() == Some(scheduler.name));
     let on = match (batch, on.as_deref()) {
-        (Some(scheduler), _) => On::Batch((scheduler.read)(&inside(&view, scheduler.name))),
+        (Some(scheduler), _) => On::Batch((scheduler.read)(&inside(&view, scheduler.name))?),
+        (None, Some("workers")) => On::Workers,
         (None, Some("simulated")) => On::Simulated(fits(&view, simulated, space)?),
         (None, _) => On::Local,
     };
@@ -36,11 +37,40 @@ pub(super) fn read(file: &View<'_>, space: &Space, outputs: &[Output]) -> Read<O
     };
     let evaluation = evaluation(file, &view, matches!(on, On::Simulated(_)), outputs)?;
     let workers = view.integer("workers").unwrap_or(1);
-    Ok(Some(Run { on, workers, evaluation, retries: retries(&view)?, keep }))
+    let pilots = pilots(&view, &on, evaluation.timeout)?;
+    let ahead = view.integer("ahead").unwrap_or(0);
+    Ok(Some(Run {
+        on,
+        workers,
+        evaluation,
+        retries: retries(&view)?,
+        keep,
+        warning: view.duration("warning"),
+        pilots,
+        ahead,
+    }))
 }
 
 fn inside<'a>(view: &View<'a>, name: &str) -> View<'a> {
     view.inside(name, section_of(view.section(), name))
+}
+
+/// What pilots are to be; None if the section is not there, or there is no scheduler.
+fn pilots(run: &View<'_>, on: &On, timeout: Option<Duration>) -> Read<Option<Pilots>> {
+    let On::Batch(settings) = on else { return Ok(None) };
+    if run.given("pilots").is_none() && !settings.takes_pilots_only() {
+        return Ok(None);
+    }
+    let view = inside(run, "pilots");
+    if let (Some(timeout), Some(time)) = (timeout, settings.time())
+        && time <= timeout + Duration::from_secs(60)
+    {
+        let message = "a pilot lives for the `time` of the scheduler's section, which is too short for even one \
+                       evaluation of `timeout`; give it hours";
+        return Err(run.complaint("pilots", message));
+    }
+    let idle = view.duration("idle").unwrap_or_default();
+    Ok(Some(Pilots { slots: view.integer("slots").unwrap_or(1), idle }))
 }
 
 /// The test problem; None if the section is not there.

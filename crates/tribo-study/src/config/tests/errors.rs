@@ -242,6 +242,26 @@ fn runs() {
     added("[run]\ncommand = \"./f\"\n«[[run.deck]]\nto = \"a\"", &["`template` is missing in [[run.deck]]"]);
     let twice = "[run]\ncommand = \"./f\"\n[[run.deck]]\ntemplate = \"d/a\"\n[[run.deck]]\ntemplate = \"b\"\nto = «\"./a\"";
     added(twice, &["two decks"]);
+    // What would keep tribo from finding its jobs again.
+    for (on, option) in [
+        ("pbs", "-N"),
+        ("pbs", "-Nwing"),
+        ("slurm", "-J"),
+        ("slurm", "--job-name=wing"),
+        ("slurm", "--array=0-3"),
+    ] {
+        let lines =
+            format!("[run]\ncommand = \"./f\"\non = \"{on}\"\n[run.{on}]\noptions = «[\"{option}\", \"x\"]");
+        added(&lines, &["tribo gives itself", option]);
+    }
+    let short = "[run]\ncommand = \"./f\"\non = \"slurm\"\ntimeout = \"1h\"\n«[run.pilots]\nslots = 2\n[run.slurm]\ntime = \"1h\"";
+    added(short, &["too short for even one"]);
+    added("[run]\ncommand = \"./f\"\non = \"ssh\"\n«[run.ssh]\nsetup = []", &["`hosts` is missing"]);
+    let template = "[run]\ncommand = \"./f\"\non = \"template\"\n";
+    added(&format!("{template}«[run.template]\nsubmit = \"sub {{script}}\""), &["has no `id`", "\"lsf\""]);
+    added(&format!("{template}[run.template]\npreset = \"lsf\"\nid = «'\\d+'"), &["no group"]);
+    added(&format!("{template}[run.template]\npreset = \"lsf\"\njob = «'(?P<id>\\d+)'"), &["(?P<state>...)"]);
+    added(&format!("{template}[run.template]\npreset = \"lsf\"\ncancel = «\"bkill\""), &["`{ids}`"]);
     // A section of another runner is checked too.
     added(
         "[run]\ncommand = \"./f\"\n[run.pbs]\n«que = \"q\"",

@@ -71,8 +71,16 @@ fn the_smallest_file_has_the_defaults() {
         retry_exit_code: 75,
         infeasible_exit_code: 65,
     };
-    let expected =
-        Run { on: On::Local, workers: 1, evaluation, retries: Retries::default(), keep: Keep::All };
+    let expected = Run {
+        on: On::Local,
+        workers: 1,
+        evaluation,
+        retries: Retries::default(),
+        keep: Keep::All,
+        warning: None,
+        pilots: None,
+        ahead: 0,
+    };
     assert_eq!(run, expected);
 }
 

@@ -21,7 +21,7 @@ mod submit;
 use super::Scheduler;
 use crate::Error;
 use crate::runner::array::submit_in_groups;
-use crate::runner::batch::Batch;
+use crate::runner::batch::{Around, Batch};
 use crate::runner::command::Output;
 use crate::runner::join::{self, Listed, join};
 use crate::runner::{Attempt, JobRef, Left, Patience, Runner, Sighting, Submission, Unreachable};
@@ -66,11 +66,18 @@ impl Pbs {
     }
 
     fn submit_group(&mut self, group: &[Attempt]) -> Submission {
-        let prepared = match self.batch.prepare(group, &self.config.setup) {
-            Ok(prepared) => prepared,
-            Err(outcome) => return outcome,
-        };
-        let arguments = submit::arguments(&self.config, self.batch.wall(), &prepared);
+        // `qsub` takes letters such as é for no part of a path: there the script opens its log itself.
+        let plain = self.batch.is_plain();
+        let mut setup = self.config.setup.clone();
+        if !plain {
+            setup.insert(0, self.batch.log_line(group, environment::ENVIRONMENT.index));
+        }
+        let prepared =
+            match self.batch.prepare(group, Around { setup: &setup, epilogue: &self.config.epilogue }) {
+                Ok(prepared) => prepared,
+                Err(outcome) => return outcome,
+            };
+        let arguments = submit::arguments(&self.config, self.batch.wall(), &prepared, plain);
         outcome::of(self.batch.commands.submit("qsub", &arguments))
     }
 
@@ -91,10 +98,14 @@ impl Pbs {
     /// Ids of the jobs with this name, whole arrays as one.
     fn select(&mut self, name: &str) -> Result<Vec<String>, Unreachable> {
         let output = self.look("qselect", &["-N", name])?;
-        if !output.success() {
-            return Err(unreachable(&output.complaint()));
-        }
-        Ok(output.stdout.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect())
+        ids(&output)
+    }
+
+    /// Ids of all jobs of this user that have not ended.
+    fn select_own(&mut self) -> Result<Vec<String>, Unreachable> {
+        let Some(user) = user() else { return Ok(Vec::new()) };
+        let output = self.batch.commands.run("qselect", &["-u", &user]);
+        ids(&output.map_err(|trouble| unreachable(&trouble))?)
     }
 
     /// What the server tells of these jobs.
@@ -121,8 +132,13 @@ impl Pbs {
         let mut ids: Vec<String> = jobs.iter().filter_map(|job| job.job.clone()).collect();
         let nameless: BTreeSet<AttemptId> =
             jobs.iter().filter(|job| job.job.is_none()).map(|job| job.id).collect();
+        let known = ids.len();
         for name in self.batch.names(&nameless) {
             ids.extend(self.select(&name)?);
+        }
+        if !nameless.is_empty() && ids.len() == known {
+            // A job that was renamed is among the others, and has its tag in a variable.
+            ids.extend(self.select_own()?);
         }
         self.status(&ids, jobs)
     }
@@ -173,6 +189,10 @@ impl Runner for Pbs {
         self.list(suspects).map(join::left)
     }
 
+    fn last_words(&mut self, job: &JobRef) -> Option<String> {
+        self.batch.last_words(job)
+    }
+
     fn remove(&mut self, left: &[Left]) -> Result<(), Unreachable> {
         self.cancel_ids(&left.iter().map(|left| left.job.clone()).collect::<Vec<_>>())
     }
@@ -192,6 +212,57 @@ impl Runner for Pbs {
             Err(trouble) => Err(Error::Unreachable { scheduler: NAME, reason: trouble.to_string() }),
         }
     }
+
+    /// `qsub` has no way to only ask, and `qstat -Q` knows nothing of users and resources: a job is submitted held, and
+    /// deleted.
+    fn rehearse(&mut self) -> crate::Result<String> {
+        let arguments = submit::held_arguments(&self.config, self.batch.wall());
+        let submission = outcome::of(self.batch.commands.submit("qsub", &arguments));
+        let id = match submission {
+            Submission::Accepted(id) => id,
+            Submission::Limited(reason) => {
+                return Ok(format!("pbs takes no more jobs of yours for now ({reason}); that passes"));
+            }
+            Submission::Refused(reason) => return Err(Error::Refused { scheduler: NAME, reason }),
+            // For now or for good: whoever checks a study wants to know, whoever runs one waits.
+            Submission::Unavailable(reason) if outcome::is_closed(&reason) => {
+                return Err(Error::Refused { scheduler: NAME, reason });
+            }
+            Submission::Unavailable(reason) | Submission::Ambiguous(reason) => {
+                return Err(Error::Unreachable { scheduler: NAME, reason });
+            }
+        };
+        let delete = |reason: String| {
+            let reason =
+                format!("it took the job {id}, held, which could not be deleted: {reason}; `qdel {id}`");
+            Error::Unreachable { scheduler: NAME, reason }
+        };
+        match self.batch.commands.run("qdel", &[&id]) {
+            Ok(output) if outcome::deleted(&output) => Ok(
+                "pbs took a job of this study, held, which was deleted again; whether it would run, only the queue shows"
+                    .to_owned(),
+            ),
+            Ok(output) => Err(delete(output.complaint())),
+            Err(trouble) => Err(delete(trouble.to_string())),
+        }
+    }
+}
+
+/// The name of this user, if the machine can tell.
+fn user() -> Option<String> {
+    let told = || {
+        let output = std::process::Command::new("id").arg("-un").output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    std::env::var("USER").ok().or_else(told).filter(|user| !user.is_empty())
+}
+
+/// The ids that `qselect` printed.
+fn ids(output: &Output) -> Result<Vec<String>, Unreachable> {
+    if !output.success() {
+        return Err(unreachable(&output.complaint()));
+    }
+    Ok(output.stdout.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect())
 }
 
 fn unreachable(reason: &impl ToString) -> Unreachable {

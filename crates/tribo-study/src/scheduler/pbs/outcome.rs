@@ -68,6 +68,11 @@ fn classify(complaint: String) -> Submission {
     }
 }
 
+/// Whether it is the queue that takes nothing, and not the server.
+pub(super) fn is_closed(complaint: &str) -> bool {
+    complaint.contains("Queue is not enabled")
+}
+
 /// Whether `qdel` did what was to be done: a job that is gone, has ended or is ending needs no end.
 pub(super) fn deleted(output: &Output) -> bool {
     let harmless = ["Unknown Job Id", "Job has finished", "invalid for state of job"];
@@ -87,6 +92,10 @@ mod tests {
     fn complaints_are_sorted_by_what_to_do() {
         let limited = "qsub: would exceed complex's per-user limit of jobs in 'Q' state";
         assert!(matches!(said(limited), Submission::Limited(_)));
+        assert!(matches!(said("qsub: would exceed queue generic's per-user limit"), Submission::Limited(_)));
+        assert!(matches!(said("qsub: illegal -o value"), Submission::Refused(_)));
+        let closed = "qsub: Queue is not enabled";
+        assert!(matches!(said(closed), Submission::Unavailable(_)) && is_closed(closed));
         assert!(matches!(said("qsub: Array job exceeds server or queue size limit"), Submission::Limited(_)));
         let down = "Connection refused\nqsub: cannot connect to server pbs1 (errno=15010)";
         assert!(matches!(said(down), Submission::Unavailable(_)));

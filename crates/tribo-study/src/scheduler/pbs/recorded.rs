@@ -73,6 +73,7 @@ fn word(state: State) -> String {
     match state {
         State::Queued(_) => "queued".to_owned(),
         State::Held(reason) => format!("held: {}", reason.split(':').next().unwrap()),
+        State::Impossible(reason) => format!("impossible: {}", reason.split(':').next().unwrap()),
         State::Running => "running".to_owned(),
         State::Ended(ending) => match ending.host {
             Some(host) => format!("{} on {host}", ending.kind.name()),
@@ -100,7 +101,7 @@ fn all_recorded_listings() {
         "4.pbs1 running",
         "5.pbs1 running",
         "6.pbs1 held: held (type u)",
-        "7.pbs1 held: Can Never Run",
+        "7.pbs1 impossible: Can Never Run",
         "8[].pbs1 running",
     ];
     let elements = ["8[0].pbs1 running", "8[1].pbs1 running", "8[2].pbs1 running", "8[3].pbs1 running"];
@@ -116,7 +117,7 @@ fn all_recorded_listings() {
             "4.pbs1 walltime on pbs1",
             "5.pbs1 cancelled on pbs1",
             "6.pbs1 held: held (type u)",
-            "7.pbs1 held: Can Never Run",
+            "7.pbs1 impossible: Can Never Run",
             "8[].pbs1 ok",
         ],
     );

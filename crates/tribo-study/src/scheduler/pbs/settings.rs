@@ -1,10 +1,10 @@
 //! What the study file says of PBS: its keys, and the settings they become.
 
 use super::Pbs;
-use crate::config::{Section, Type, View, key, table};
+use crate::config::{Complaint, Section, Type, View, key, table};
 use crate::runner::Runner;
 use crate::runner::batch::Batch;
-use crate::scheduler::{POLL, SETUP, Settings, TEXTS};
+use crate::scheduler::{EPILOGUE, POLL, SETUP, Settings, TEXTS, options};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,10 +14,13 @@ pub(super) static SECTION: Section = table(
     &[
         key("queue", Type::Text, "\"workq\"", "`-q`."),
         key("account", Type::Text, "\"wing\"", "`-A`."),
-        key("select", Type::Text, "\"1:ncpus=4:mem=8gb\"", "`-l select`."),
+        key("project", Type::Text, "\"p42\"", "`-P`."),
+        key("select", Type::Text, "\"1:ncpus=4:mem=8gb:ngpus=1\"", "`-l select`."),
+        key("place", Type::Text, "\"scatter:excl\"", "`-l place`."),
         key("time", Type::Duration, "\"1h\"", "`-l walltime`.").or_prose("`timeout` and three minutes"),
         key("options", TEXTS, "[\"-p\", \"10\"]", "Further options, given to `qsub` as they are.").or("[]"),
         key("setup", TEXTS, "[\"module load gcc\"]", SETUP).or("[]"),
+        key("epilogue", TEXTS, "[\"rm -rf /scratch/$USER\"]", EPILOGUE).or("[]"),
         key("poll", Type::Duration, "\"30s\"", POLL).or("\"60s\""),
     ],
 );
@@ -31,27 +34,39 @@ pub struct PbsSettings {
     pub account: Option<String>,
     /// `-l select=...`, e.g. `1:ncpus=4:mem=8gb`.
     pub select: Option<String>,
+    /// `-P`.
+    pub project: Option<String>,
+    /// `-l place`.
+    pub place: Option<String>,
     /// `-l walltime`; by default the timeout and three minutes.
     pub time: Option<Duration>,
     /// Further options, given to `qsub` as they are.
     pub options: Vec<String>,
     /// Shell lines before the job, such as `module load`.
     pub setup: Vec<String>,
+    /// Shell lines after the job.
+    pub epilogue: Vec<String>,
     /// Seconds between two looks at the queue at least.
     pub poll: Duration,
 }
 
+/// Options of a submission that are tribo's own.
+const OWN: [&str; 4] = ["-N", "-J", "-I", "-z"];
+
 /// Reads the section.
-pub(super) fn read(view: &View<'_>) -> Arc<dyn Settings> {
-    Arc::new(PbsSettings {
+pub(super) fn read(view: &View<'_>) -> Result<Arc<dyn Settings>, Complaint> {
+    Ok(Arc::new(PbsSettings {
         queue: view.text("queue"),
         account: view.text("account"),
         select: view.text("select"),
+        project: view.text("project"),
+        place: view.text("place"),
         time: view.duration("time"),
-        options: view.texts("options").unwrap_or_default(),
+        options: options(view, &OWN)?,
         setup: view.texts("setup").unwrap_or_default(),
+        epilogue: view.texts("epilogue").unwrap_or_default(),
         poll: view.duration("poll").unwrap_or_default(),
-    })
+    }))
 }
 
 impl Settings for PbsSettings {

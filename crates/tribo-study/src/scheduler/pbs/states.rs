@@ -15,7 +15,7 @@ pub(super) fn state(job: &Job, claimed: bool) -> State {
     let comment = job.get("comment");
     match job.get("job_state").unwrap_or_default() {
         "Q" | "W" | "T" | "M" => match comment {
-            Some(comment) if comment.starts_with("Can Never Run") => State::Held(comment.to_owned()),
+            Some(comment) if comment.starts_with("Can Never Run") => State::Impossible(comment.to_owned()),
             comment => State::Queued(comment.map(str::to_owned)),
         },
         "H" => {

@@ -11,8 +11,19 @@ use crate::tag::AttemptId;
 use std::collections::BTreeMap;
 
 /// What is read of a job; all else is skipped.
-const WANTED: [&str; 7] =
-    ["Job_Name", "job_state", "comment", "substate", "Exit_status", "exec_host", "Hold_Types"];
+const WANTED: [&str; 8] = [
+    "Job_Name",
+    "job_state",
+    "comment",
+    "substate",
+    "Exit_status",
+    "exec_host",
+    "Hold_Types",
+    "Variable_List",
+];
+
+/// The variable that holds a job's tag.
+const TAG: &str = "TRIBO_TAG";
 
 /// Exit codes for jobs that have ended (35) and ids that are not known (153): what is known of other jobs is printed.
 const ANSWERS: [i32; 3] = [0, 35, 153];
@@ -31,9 +42,16 @@ impl Job {
         self.attributes.get(name).map(String::as_str)
     }
 
+    /// A variable that the job was given. Its name may have been changed, by a person or by the site; this was not.
+    fn variable(&self, name: &str) -> Option<&str> {
+        let list = self.get("Variable_List")?;
+        list.split(',').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+    }
+
     /// The job as the study sees it; None if it is none of its own, or a whole array.
     pub(super) fn listed(&self, batch: &mut Batch, jobs: &BTreeMap<AttemptId, &JobRef>) -> Option<Listed> {
-        let name = self.get("Job_Name")?;
+        let name =
+            [self.get("Job_Name"), self.variable(TAG)].into_iter().flatten().find(|name| batch.owns(name))?;
         let index = index(&self.id);
         let id = batch.attempt(name, index)?;
         let claimed = jobs.get(&id).is_some_and(|job| job.dir.join(CLAIM_FILE).exists());
@@ -107,7 +125,7 @@ Job Id: 13[2].pbs1
         assert_eq!(jobs.len(), 2);
         let comment = "Not Running: Insufficient amount of resource: ncpus (R: 4 A: 0 T: 20)";
         assert_eq!(jobs[0].get("comment"), Some(comment));
-        assert_eq!(jobs[0].get("Variable_List"), None);
+        assert_eq!((jobs[0].variable("PBS_O_PATH"), jobs[0].variable("ODD_ONE")), (Some("/usr/bin"), None));
         assert_eq!((jobs[1].id.as_str(), jobs[1].get("Job_Name")), ("13[2].pbs1", None));
         assert_eq!(super::jobs("qstat: garbage\n    job_state = R\n\tx\n"), []);
     }

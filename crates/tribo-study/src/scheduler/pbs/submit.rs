@@ -9,22 +9,21 @@ use crate::runner::local::LOG_FILE;
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// The arguments for one submission.
-pub(super) fn arguments(config: &PbsSettings, wall: Option<Duration>, job: &Prepared) -> Vec<OsString> {
+/// The arguments for one submission. Unless `logs`, the script sees to its log itself.
+pub(super) fn arguments(
+    config: &PbsSettings,
+    wall: Option<Duration>,
+    job: &Prepared,
+    logs: bool,
+) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["-N".into(), job.tag.as_str().into()];
-    let given = [("-q", &config.queue), ("-A", &config.account)];
-    for (name, value) in given {
-        arguments.extend(value.iter().flat_map(|value| [OsString::from(name), value.into()]));
-    }
-    let select = config.select.as_ref().map(|select| format!("select={select}"));
-    for resource in select.into_iter().chain(wall.map(|wall| format!("walltime={}", clock(wall)))) {
-        arguments.extend(["-l".into(), resource.into()]);
-    }
+    arguments.extend(resources(config, wall));
     // PBS restarts nothing by itself, but for arrays, which it accepts in no other way; the claim keeps those in check.
     let (rerun, log) = match job.elements {
         None => ("n", job.folder.join(LOG_FILE)),
         Some(_) => ("y", job.folder.join(format!("{}.^array_index^.log", job.tag))),
     };
+    let log = if logs { log } else { "/dev/null".into() };
     arguments.extend([
         "-r".into(),
         rerun.into(),
@@ -39,6 +38,31 @@ pub(super) fn arguments(config: &PbsSettings, wall: Option<Duration>, job: &Prep
     }
     arguments.extend(config.options.iter().map(OsString::from));
     arguments.push(job.script.clone().into_os_string());
+    arguments
+}
+
+/// The arguments for a job like the study's that does nothing, and is held.
+pub(super) fn held_arguments(config: &PbsSettings, wall: Option<Duration>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = ["-N", "tribo-check", "-h"].map(OsString::from).into();
+    arguments.extend(resources(config, wall));
+    arguments.extend(["-r", "n", "-j", "oe", "-o", "/dev/null"].map(OsString::from));
+    arguments.extend(config.options.iter().map(OsString::from));
+    arguments.extend(["--", "/bin/true"].map(OsString::from));
+    arguments
+}
+
+/// What the study file asks for.
+fn resources(config: &PbsSettings, wall: Option<Duration>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = Vec::new();
+    let given = [("-q", &config.queue), ("-A", &config.account), ("-P", &config.project)];
+    for (name, value) in given {
+        arguments.extend(value.iter().flat_map(|value| [OsString::from(name), value.into()]));
+    }
+    let named = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("{name}={value}"));
+    let chosen = [named("select", &config.select), named("place", &config.place)];
+    for resource in chosen.into_iter().flatten().chain(wall.map(|wall| format!("walltime={}", clock(wall)))) {
+        arguments.extend(["-l".into(), resource.into()]);
+    }
     arguments
 }
 
@@ -61,8 +85,9 @@ mod tests {
             folder: "/s".into(),
             elements,
             avoid: BTreeSet::new(),
+            memory_kills: 0,
         };
-        let arguments = arguments(config, wall, &job);
+        let arguments = arguments(config, wall, &job, true);
         arguments.iter().map(|argument| argument.to_str().unwrap()).collect::<Vec<_>>().join(" ")
     }
 
@@ -71,11 +96,14 @@ mod tests {
         let config = PbsSettings {
             queue: Some("workq".into()),
             select: Some("1:ncpus=4:mem=8gb".into()),
-            options: vec!["-P".into(), "p1".into()],
+            project: Some("p1".into()),
+            place: Some("scatter".into()),
+            options: vec!["-p".into(), "10".into()],
             ..PbsSettings::default()
         };
-        let expected = "-N s000001y0000003 -q workq -l select=1:ncpus=4:mem=8gb -l walltime=100:00:05 -r n -j oe \
-                        -o /s/job.log -W umask=022 -v TRIBO_TAG=s000001y0000003 -P p1 /s/job.sh";
+        let expected = "-N s000001y0000003 -q workq -P p1 -l select=1:ncpus=4:mem=8gb -l place=scatter \
+                        -l walltime=100:00:05 -r n -j oe -o /s/job.log -W umask=022 -v TRIBO_TAG=s000001y0000003 \
+                        -p 10 /s/job.sh";
         assert_eq!(text(&config, Some(Duration::from_secs(360_005)), None), expected);
     }
 

@@ -20,7 +20,7 @@ const SACCT_BATCH: usize = 50;
 const SCONTROL_CALLS: usize = 8;
 /// Names are searched from here on; without a start `sacct` looks at today only.
 const SINCE: &str = "now-7days";
-const FIELDS: &str = "JobID,JobName,State,NodeList";
+const FIELDS: &str = "JobID,JobName,State,NodeList,ExitCode";
 
 /// What is known about asking for ended jobs.
 #[derive(Debug, Default)]
@@ -101,9 +101,9 @@ impl PostMortem {
 
 /// One line of `sacct`, if it tells an end: a job, or several elements of an array that ended before they began.
 fn records(batch: &mut Batch, claims: &Claims<'_>, line: &str) -> Vec<Listed> {
-    let fields: Vec<&str> = line.trim().splitn(4, '|').collect();
-    let [job, name, word, nodes] = fields[..] else { return Vec::new() };
-    let about = Circumstances { nodes, ..Circumstances::default() };
+    let fields: Vec<&str> = line.trim().splitn(5, '|').collect();
+    let [job, name, word, nodes, exit] = fields[..] else { return Vec::new() };
+    let about = Circumstances { nodes, exit, ..Circumstances::default() };
     let entries = elements(job).into_iter().filter_map(|job| entry(batch, claims, &job, name, word, about));
     entries.filter(|entry| matches!(entry.state, State::Ended(_))).collect()
 }
@@ -128,7 +128,8 @@ fn description(batch: &mut Batch, claims: &Claims<'_>, job: &str, text: &str) ->
         text.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('=')).unwrap_or_default()
     };
     let nodes = Some(value("NodeList")).filter(|nodes| *nodes != "(null)").unwrap_or_default();
-    let about = Circumstances { nodes, reason: value("Reason"), ..Circumstances::default() };
+    let about =
+        Circumstances { nodes, reason: value("Reason"), exit: value("ExitCode"), ..Circumstances::default() };
     entry(batch, claims, job, value("JobName"), value("JobState"), about)
 }
 

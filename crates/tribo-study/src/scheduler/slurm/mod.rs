@@ -21,12 +21,14 @@ mod submit;
 
 use super::Scheduler;
 use crate::Error;
+use crate::job::Kind;
 use crate::runner::array::submit_in_groups;
-use crate::runner::batch::Batch;
+use crate::runner::batch::{Around, Batch};
 use crate::runner::join::{self, join};
-use crate::runner::{Attempt, JobRef, Left, Patience, Runner, Sighting, Submission, Unreachable};
+use crate::runner::{Attempt, JobRef, Left, Patience, Runner, Sighting, State, Submission, Unreachable};
+use crate::tag::AttemptId;
 use accounting::PostMortem;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use settings::SlurmSettings;
 
@@ -53,12 +55,20 @@ pub struct Slurm {
     /// MaxArraySize, once asked.
     largest_array: Option<usize>,
     post_mortem: PostMortem,
+    /// What is known of jobs that failed and are still listed.
+    explained: BTreeMap<String, State>,
 }
 
 impl Slurm {
     /// A runner with the settings of the study file.
     pub fn new(config: SlurmSettings, batch: Batch) -> Slurm {
-        Slurm { config, batch, largest_array: None, post_mortem: PostMortem::default() }
+        Slurm {
+            config,
+            batch,
+            largest_array: None,
+            post_mortem: PostMortem::default(),
+            explained: BTreeMap::new(),
+        }
     }
 
     /// How often each scheduler program was run.
@@ -67,7 +77,10 @@ impl Slurm {
     }
 
     fn submit_group(&mut self, group: &[Attempt]) -> Submission {
-        let prepared = match self.batch.prepare(group, &self.config.setup) {
+        let prepared = match self
+            .batch
+            .prepare(group, Around { setup: &self.config.setup, epilogue: &self.config.epilogue })
+        {
             Ok(prepared) => prepared,
             Err(outcome) => return outcome,
         };
@@ -81,6 +94,27 @@ impl Slurm {
             self.largest_array = output.ok().and_then(|output| submit::max_array_size(&output.stdout));
         }
         self.largest_array.unwrap_or(DEFAULT_ARRAY)
+    }
+
+    /// `squeue` does not tell the exit code or the signal of a job that failed; `sacct` and `scontrol` do. Each is asked
+    /// about once.
+    fn explain_failures(&mut self, jobs: &[JobRef], sightings: &mut [Sighting]) -> Result<(), Unreachable> {
+        let failed = |state: &State| matches!(state, State::Ended(end) if matches!(end.kind, Kind::Failed | Kind::Unstarted));
+        let new = |s: &&Sighting| failed(&s.state) && !self.explained.contains_key(&s.job);
+        let ids: BTreeSet<AttemptId> = sightings.iter().filter(new).map(|sighting| sighting.id).collect();
+        let unexplained: Vec<JobRef> = jobs.iter().filter(|job| ids.contains(&job.id)).cloned().collect();
+        if !unexplained.is_empty() {
+            let listed = self.post_mortem.list(&mut self.batch, &unexplained)?;
+            let listed = listed.into_iter().filter(|entry| failed(&entry.state));
+            self.explained.extend(listed.map(|entry| (entry.job, entry.state)));
+        }
+        for sighting in sightings.iter_mut().filter(|sighting| failed(&sighting.state)) {
+            if let Some(state) = self.explained.get(&sighting.job) {
+                sighting.state = state.clone();
+            }
+        }
+        self.explained.retain(|job, _| sightings.iter().any(|sighting| sighting.job == *job));
+        Ok(())
     }
 
     fn cancel_ids(&mut self, ids: &[String]) -> Result<(), Unreachable> {
@@ -106,8 +140,10 @@ impl Runner for Slurm {
     }
 
     fn submit(&mut self, attempts: &[Attempt]) -> Vec<Submission> {
-        let largest =
-            if attempts.len() < crate::runner::array::SMALLEST_ARRAY { 1 } else { self.largest_array() };
+        let few = attempts.len() < crate::runner::array::SMALLEST_ARRAY;
+        // An array has one size of memory for all.
+        let unlike = attempts.iter().any(|attempt| attempt.memory_kills > 0);
+        let largest = if few || unlike { 1 } else { self.largest_array() };
         submit_in_groups(attempts, largest, |id, k| format!("{id}_{k}"), |group| self.submit_group(group))
     }
 
@@ -124,6 +160,7 @@ impl Runner for Slurm {
             let listed = self.post_mortem.list(&mut self.batch, &missing)?;
             joined.sightings.extend(join(&mut self.batch, &missing, listed).sightings);
         }
+        self.explain_failures(jobs, &mut joined.sightings)?;
         Ok(joined.sightings)
     }
 
@@ -144,15 +181,19 @@ impl Runner for Slurm {
     }
 
     fn check(&mut self) -> crate::Result<()> {
+        self.rehearse().map(drop)
+    }
+
+    fn rehearse(&mut self) -> crate::Result<String> {
         let arguments = submit::test_arguments(&self.config, self.batch.wall());
         let output = match self.batch.commands.submit("sbatch", &arguments) {
-            Ok(output) if output.success() => return Ok(()),
+            Ok(output) if output.success() => return Ok(outcome::rehearsed(&output.stderr)),
             output => output,
         };
         match outcome::of(output) {
             Submission::Refused(reason) => Err(Error::Refused { scheduler: NAME, reason }),
             // The queue is full for now: that is no fault of the study file.
-            Submission::Accepted(_) | Submission::Limited(_) => Ok(()),
+            Submission::Accepted(_) | Submission::Limited(_) => Ok(outcome::rehearsed("")),
             Submission::Unavailable(reason) | Submission::Ambiguous(reason) => {
                 Err(Error::Unreachable { scheduler: NAME, reason })
             }
@@ -161,6 +202,10 @@ impl Runner for Slurm {
 
     fn left(&mut self, suspects: &[JobRef]) -> Result<Vec<Left>, Unreachable> {
         queue::list(&mut self.batch, self.config.requeue, suspects).map(join::left)
+    }
+
+    fn last_words(&mut self, job: &JobRef) -> Option<String> {
+        self.batch.last_words(job)
     }
 
     fn remove(&mut self, left: &[Left]) -> Result<(), Unreachable> {

@@ -59,6 +59,14 @@ const REFUSED: [&str; 14] = [
     "does not look like a batch script",
 ];
 
+/// What `sbatch --test-only` found out, from its standard error: `sbatch: Job 7 to start at 2026-11-15T19:03:20 using ...`.
+pub(super) fn rehearsed(stderr: &str) -> String {
+    let start = stderr.lines().find_map(|line| line.split_once(" to start at ")?.1.split_whitespace().next());
+    let start =
+        start.map(|start| format!("; if submitted now it would start at {start}")).unwrap_or_default();
+    format!("slurm would take a job of this study{start}")
+}
+
 /// What came of running `sbatch --parsable`.
 pub(super) fn of(output: Result<Output, Trouble>) -> Submission {
     match output {

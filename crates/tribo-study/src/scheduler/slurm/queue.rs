@@ -45,7 +45,7 @@ fn entry(batch: &mut Batch, requeue: bool, claims: &Claims<'_>, line: &str) -> O
     let name = [name, comment].into_iter().find(|name| batch.owns(name))?;
     let index = index(job);
     let claimed = word == "FAILED" && claims.has(batch.attempt(name, index));
-    let state = state(word, Circumstances { reason, nodes, requeue, claimed });
+    let state = state(word, Circumstances { reason, nodes, requeue, claimed, exit: "" });
     Some(Listed { job: job.to_owned(), name: name.to_owned(), index, state })
 }
 

@@ -12,6 +12,8 @@ pub(super) struct Circumstances<'a> {
     pub(super) nodes: &'a str,
     /// Whether SLURM restarts preempted jobs itself.
     pub(super) requeue: bool,
+    /// How it exited, as `code:signal`; empty where that is not told.
+    pub(super) exit: &'a str,
     /// Whether the attempt was claimed, that is, whether `tribo job` began.
     pub(super) claimed: bool,
 }
@@ -24,6 +26,7 @@ pub(super) fn state(word: &str, about: Circumstances<'_>) -> State {
     match first {
         "PENDING" | "CONFIGURING" | "REQUEUED" | "REQUEUE_FED" => match reason {
             Some(reason) if reason.to_ascii_lowercase().contains("held") => State::Held(reason.to_owned()),
+            Some(reason) if is_impossible(reason) => State::Impossible(reason.to_owned()),
             reason => State::Queued(reason.map(str::to_owned)),
         },
         "REQUEUE_HOLD" | "RESV_DEL_HOLD" | "SPECIAL_EXIT" => State::Held(reason.unwrap_or(first).to_owned()),
@@ -34,7 +37,7 @@ pub(super) fn state(word: &str, about: Circumstances<'_>) -> State {
         _ => match kind(first, about.claimed) {
             Some(kind) => State::Ended(Ending {
                 kind,
-                reason: reason.map_or_else(|| word.to_owned(), |reason| format!("{word} ({reason})")),
+                reason: described(word, reason, about.exit),
                 host: Some(about.nodes)
                     .filter(|nodes| !nodes.is_empty() && first != "PREEMPTED")
                     .map(str::to_owned),
@@ -42,6 +45,38 @@ pub(super) fn state(word: &str, about: Circumstances<'_>) -> State {
             None => State::Unknown(word.to_owned()),
         },
     }
+}
+
+/// An end in SLURM's words, with the signal or the exit code if it was not a good one.
+fn described(word: &str, reason: Option<&str>, exit: &str) -> String {
+    let (code, signal) = exit.split_once(':').unwrap_or(("0", "0"));
+    let exit = match (code, signal) {
+        ("0", "0") => None,
+        (_, "0") => Some(format!("exit code {code}")),
+        (_, signal) => Some(format!("killed by signal {signal}")),
+    };
+    let more: Vec<String> = reason.map(str::to_owned).into_iter().chain(exit).collect();
+    if more.is_empty() { word.to_owned() } else { format!("{word} ({})", more.join(", ")) }
+}
+
+/// Reasons that no waiting removes: the job asks for more than its partition, account or any node has.
+const IMPOSSIBLE: [&str; 11] = [
+    // What the next ones are called in the first seconds.
+    "PartitionConfig",
+    "PartitionTimeLimit",
+    "PartitionNodeLimit",
+    "BadConstraints",
+    "InvalidAccount",
+    "InvalidQOS",
+    "AccountNotAllowed",
+    "QOSNotAllowed",
+    "DependencyNeverSatisfied",
+    "PerJob",
+    "PerNode",
+];
+
+fn is_impossible(reason: &str) -> bool {
+    IMPOSSIBLE.iter().any(|word| reason.contains(word))
 }
 
 /// A job that fails leaves an answer, unless it could not begin.
@@ -101,6 +136,15 @@ mod tests {
     fn reasons_and_nodes_are_told() {
         let about = Circumstances { reason: "JobHeldAdmin", ..Circumstances::default() };
         assert_eq!(state("PENDING", about), State::Held("JobHeldAdmin".into()));
+        for reason in [
+            "PartitionConfig",
+            "PartitionTimeLimit",
+            "QOSMaxCpuPerJobLimit",
+            "AssocMaxWallDurationPerJobLimit",
+        ] {
+            let about = Circumstances { reason, ..Circumstances::default() };
+            assert_eq!(state("PENDING", about), State::Impossible(reason.into()), "{reason}");
+        }
         let about = Circumstances { reason: "Priority", ..Circumstances::default() };
         assert_eq!(state("PENDING", about), State::Queued(Some("Priority".into())));
         let about = Circumstances { reason: "NodeDown", nodes: "n7", ..Circumstances::default() };

@@ -37,7 +37,8 @@ pub(super) fn arguments(config: &SlurmSettings, wall: Option<Duration>, job: &Pr
         let hosts: Vec<&str> = job.avoid.iter().map(String::as_str).collect();
         arguments.push(format!("--exclude={}", hosts.join(",")).into());
     }
-    arguments.extend(resources(config, wall));
+    let memory = config.memory.as_ref().map(|memory| grown(memory, config.memory_growth, job.memory_kills));
+    arguments.extend(resources(&SlurmSettings { memory, ..config.clone() }, wall));
     arguments.push(job.script.clone().into_os_string());
     arguments
 }
@@ -60,16 +61,43 @@ fn resources(config: &SlurmSettings, wall: Option<Duration>) -> Vec<OsString> {
         ("--account=", &config.account),
         ("--qos=", &config.qos),
         ("--mem=", &config.memory),
+        ("--gpus=", &config.gpus),
+        ("--constraint=", &config.constraint),
+        ("--reservation=", &config.reservation),
     ];
     for (name, value) in given {
         arguments.extend(value.as_ref().map(|value| option(name, value)));
     }
-    arguments.extend(config.cpus.map(|cpus| format!("--cpus-per-task={cpus}").into()));
+    let counts = [("--nodes", config.nodes), ("--ntasks", config.tasks), ("--cpus-per-task", config.cpus)];
+    for (name, count) in counts {
+        arguments.extend(count.map(|count| format!("{name}={count}").into()));
+    }
     // SLURM counts in minutes and rounds up.
     arguments.extend(wall.map(|wall| format!("--time={}", wall.as_secs().div_ceil(60).max(1)).into()));
     arguments.extend(warning(wall).map(|seconds| format!("--signal=B:USR1@{seconds}").into()));
     arguments.extend(config.options.iter().map(OsString::from));
     arguments
+}
+
+/// A size as SLURM writes it, larger by so many per cent for each time that it was too little. What is no such size stays.
+fn grown(memory: &str, percent: u32, times: u32) -> String {
+    let digits = memory.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let kilobytes_each = match memory[digits.len()..].to_ascii_uppercase().as_str() {
+        "K" | "KB" => 1.0,
+        // Without a unit it is megabytes.
+        "" | "M" | "MB" => 1024.0,
+        "G" | "GB" => 1024.0 * 1024.0,
+        "T" | "TB" => 1024.0 * 1024.0 * 1024.0,
+        _ => return memory.to_owned(),
+    };
+    match digits.parse::<u64>() {
+        // 0 is all the memory of a node.
+        Ok(size) if size > 0 && percent > 0 && times > 0 => {
+            let factor = (1.0 + f64::from(percent) / 100.0).powi(times.min(64) as i32);
+            format!("{:.0}K", size as f64 * kilobytes_each * factor)
+        }
+        _ => memory.to_owned(),
+    }
 }
 
 /// Seconds before the limit at which SLURM warns the job. It may do so a minute early, so under four minutes a warning
@@ -108,6 +136,7 @@ mod tests {
             folder: "/s/100%/a1".into(),
             elements,
             avoid: BTreeSet::from(["n1".to_owned(), "n2".to_owned()]),
+            memory_kills: 0,
         }
     }
 
@@ -121,6 +150,11 @@ mod tests {
             partition: Some("batch".into()),
             cpus: Some(4),
             memory: Some("4G".into()),
+            nodes: Some(2),
+            tasks: Some(16),
+            gpus: Some("a100:1".into()),
+            constraint: Some("skylake|icelake".into()),
+            reservation: Some("course".into()),
             options: vec!["--gres=gpu:1".into()],
             ..SlurmSettings::default()
         };
@@ -138,6 +172,11 @@ mod tests {
             "--export=ALL",
             "--partition=batch",
             "--mem=4G",
+            "--gpus=a100:1",
+            "--constraint=skylake|icelake",
+            "--reservation=course",
+            "--nodes=2",
+            "--ntasks=16",
             "--cpus-per-task=4",
             "--time=61",
             "--signal=B:USR1@120",
@@ -155,6 +194,20 @@ mod tests {
         for expected in ["--array=0-19", "--output=/s/100%%/a1/s000001e0000ca1.%a.log", "--requeue"] {
             assert!(arguments.contains(&expected), "{expected} is not in {arguments:?}");
         }
+    }
+
+    #[test]
+    fn memory_grows_each_time_it_was_too_little() {
+        assert_eq!(grown("4G", 50, 0), "4G");
+        assert_eq!(grown("4G", 50, 1), "6291456K");
+        assert_eq!((grown("1000", 100, 2), grown("8K", 50, 1)), ("4096000K".into(), "12K".into()));
+        for fixed in ["0", "all", "4Q", ""] {
+            assert_eq!(grown(fixed, 50, 1), fixed);
+        }
+        let config =
+            SlurmSettings { memory: Some("4G".into()), memory_growth: 50, ..SlurmSettings::default() };
+        let killed = Prepared { memory_kills: 1, ..prepared(None) };
+        assert!(text(&arguments(&config, None, &killed)).contains(&"--mem=6291456K"));
     }
 
     #[test]

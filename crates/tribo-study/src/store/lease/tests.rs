@@ -201,3 +201,18 @@ fn of_many_that_try_at_once_one_gets_it() {
     });
     assert_eq!(taken, 1);
 }
+
+#[test]
+fn a_driver_that_was_just_killed_is_waited_for() {
+    let (_folder, layout) = store();
+    let mut driver = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let started = crate::store::process::starttime(driver.id()).unwrap();
+    abandon(&layout, &Process { pid: driver.id(), starttime: started, ..me() });
+    std::thread::scope(|scope| {
+        let next = scope.spawn(|| Lease::acquire(&layout, &me(), false, 0));
+        std::thread::sleep(Duration::from_millis(300));
+        driver.kill().unwrap();
+        driver.wait().unwrap();
+        assert_eq!(next.join().unwrap().unwrap().epoch(), 2);
+    });
+}

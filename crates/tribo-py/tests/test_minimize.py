@@ -579,3 +579,47 @@ def test_progress_on_a_terminal_is_one_line(monkeypatch: Any) -> None:
 
 def test_clock() -> None:
     assert [clock(0.9), clock(75), clock(3675)] == ["0:00", "1:15", "1:01:15"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_mistake_in_the_function_ends_the_run_at_once(workers):
+    with pytest.raises(tribo.EvaluationError, match="functions|misspelt|mistyped") as caught:
+        tribo.minimize(functions.misspelt, [(-5, 5)], evaluations=50, workers=workers)
+    assert "as it would at any other point" in str(caught.value)
+    assert isinstance(caught.value.__cause__, NameError)
+    study = caught.value.study
+    ended = [trial for trial in study.trials if trial.state != "pending"]
+    assert [trial.state for trial in ended] == ["lost"]
+    assert len(study.trials) <= workers
+    # Repaired, it goes on, and nothing was spent.
+    result = tribo.minimize(lambda x: x[0] ** 2, study=study, evaluations=12)
+    assert sum(trial.state == "measured" for trial in result.trials) == 12
+
+
+def test_what_only_looks_like_a_mistake_ends_it_when_it_happens_twice():
+    calls = []
+
+    def indexed(x):
+        calls.append(x)
+        return x[7]
+
+    with pytest.raises(tribo.EvaluationError, match="IndexError"):
+        tribo.minimize(indexed, [(-5, 5)], evaluations=50)
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize("raised", [ValueError("the same"), TypeError, NameError])
+def test_other_exceptions_and_those_after_the_first_value_do_not_end_it(raised):
+    calls = []
+
+    def sometimes(x):
+        calls.append(x)
+        if len(calls) > 1 or isinstance(raised, ValueError) and len(calls) < 5:
+            raise raised
+        return 1.0
+
+    def late(x):
+        return 1.0 if len(calls) > 6 else sometimes(x)
+
+    result = tribo.minimize(late, [(-5, 5)], evaluations=12)
+    assert result.evaluations == 12

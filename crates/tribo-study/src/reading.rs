@@ -41,7 +41,9 @@ impl Reading {
 
     /// Reads what was added to the journal.
     pub fn refresh(&mut self) -> Result<News> {
-        let state = |ledger: &Ledger| (ledger.config.clone(), ledger.chapters().len());
+        // An outcome that is revised in a chapter that has only begun moves its beginning.
+        let began = |ledger: &Ledger| ledger.chapters().last().map(|chapter| chapter.first_event);
+        let state = |ledger: &Ledger| (ledger.config.clone(), ledger.chapters().len(), began(ledger));
         let before = state(self.follower.ledger());
         let news = self.follower.refresh()?;
         let after = &self.follower.ledger().config;

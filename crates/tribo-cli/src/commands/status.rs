@@ -66,6 +66,7 @@ fn write_page(
         (counts.failed, "failed"),
         (counts.invalid, "invalid"),
         (counts.infeasible, "infeasible"),
+        (counts.lost, "lost"),
         (counts.running, "running"),
         (counts.waiting, "waiting"),
         (counts.imported, "imported"),

@@ -3,6 +3,7 @@
 // An unwrap that fails in a test is a failed test.
 #![allow(clippy::unwrap_used)]
 
+mod again;
 mod bad;
 mod by_hand;
 mod chapters;

@@ -301,11 +301,14 @@ pub struct Retries {
     pub timeout: u32,
     /// It ran out of memory.
     pub memory: u32,
+    /// How long an attempt waits that was asked for by the program; the next ones wait longer.
+    pub delay: Duration,
 }
 
 impl Default for Retries {
     fn default() -> Self {
-        Retries { transient: 2, infrastructure: 3, failed: 0, timeout: 0, memory: 0 }
+        let delay = Duration::from_secs(30);
+        Retries { transient: 5, infrastructure: 3, failed: 0, timeout: 0, memory: 0, delay }
     }
 }
 

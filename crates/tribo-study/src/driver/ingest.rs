@@ -25,6 +25,7 @@ impl Driver<'_> {
         for request in self.parts.store.requests()? {
             match request {
                 Request::Cancel(trial) => self.give_up(trial)?,
+                Request::Retry(trial) => self.reopen(trial)?,
                 Request::CancelAll => self.limits.cancel_all = true,
                 Request::Stop => self.limits.stop = true,
             }

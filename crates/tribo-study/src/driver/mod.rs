@@ -120,6 +120,8 @@ pub struct Driver<'a> {
     pace: look::Pace,
     limits: limits::Limits,
     failures_in_row: usize,
+    /// Trials in a row that were lost by what a machine or the scheduler did.
+    lost_in_row: usize,
     last_failure: String,
     /// Seconds the last evaluations took, for the interval between looks at the spool.
     walls: Vec<f64>,
@@ -159,7 +161,7 @@ impl<'a> Driver<'a> {
         let since = |a: &AttemptState| now - 1e-3 * utc_ms.saturating_sub(a.intended_ms) as f64;
         let sight = |a: &AttemptState| (a.id, Sight::new(since(a), a.job.is_some()));
         let sights = parts.ledger.live().map(sight).collect();
-        let told_before = parts.ledger.told().len();
+        let told_before = parts.ledger.told().len() - parts.ledger.n_lost();
         let mut driver = Driver {
             optimiser,
             earlier,
@@ -176,6 +178,7 @@ impl<'a> Driver<'a> {
             pace: look::Pace::new(now, &patience),
             limits: limits::Limits::new(),
             failures_in_row: 0,
+            lost_in_row: 0,
             last_failure: String::new(),
             walls: vec![],
             notices: vec![],
@@ -190,11 +193,7 @@ impl<'a> Driver<'a> {
             reported: None,
             parts,
         };
-        let outcomes: Vec<(u64, Finding)> =
-            driver.parts.ledger.told().filter_map(|(id, t)| Some((id, t.outcome.clone()?))).collect();
-        for (trial, finding) in &outcomes {
-            driver.count(*trial, finding);
-        }
+        driver.count_all();
         Ok(driver)
     }
 
@@ -319,6 +318,29 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// Counts all outcomes anew.
+    fn count_all(&mut self) {
+        (self.measured, self.best) = (0, None);
+        let outcomes = self.parts.ledger.told().filter_map(|(id, t)| Some((id, t.outcome.clone()?)));
+        for (trial, finding) in outcomes.collect::<Vec<(u64, Finding)>>() {
+            self.count(trial, &finding);
+        }
+    }
+
+    /// Takes the outcome of a trial back, at the user's request: it is tried again, in a chapter in which it is under way.
+    fn reopen(&mut self, trial: u64) -> Result<()> {
+        if let Err(why) = self.parts.ledger.may_reopen(trial) {
+            self.warn(why);
+            return Ok(());
+        }
+        self.append(Record::Reopened { trial })?;
+        Rebuilt { study: self.optimiser, earlier: self.earlier } =
+            replay::rebuild(&self.parts.config, &self.parts.ledger)?;
+        self.cancelled.remove(&trial);
+        self.count_all();
+        Ok(())
+    }
+
     /// Keeps count of an outcome.
     fn count(&mut self, trial: u64, finding: &Finding) -> bool {
         let Some(value) = finding.value(self.parts.config.objective()) else { return false };
@@ -335,14 +357,14 @@ impl<'a> Driver<'a> {
     }
 
     fn progress(&self) -> Progress {
-        let told = self.parts.ledger.told().len();
+        let told = self.parts.ledger.told().len() - self.parts.ledger.n_lost();
         let running = match self.patience.detachable {
             true => self.sights.values().filter(|sight| sight.is_running()).count(),
             false => self.sights.len(),
         };
         let elapsed_s = self.parts.clock.now() - self.started;
         let evaluations = self.parts.config.budget.evaluations;
-        let done = told - self.told_before;
+        let done = told.saturating_sub(self.told_before);
         let left_s = evaluations.filter(|_| done > 0).map(|budget| {
             let pace = elapsed_s / done as f64;
             pace * budget.saturating_sub(told) as f64
@@ -350,7 +372,7 @@ impl<'a> Driver<'a> {
         Progress {
             told,
             measured: self.measured,
-            failed: told - self.measured,
+            failed: told.saturating_sub(self.measured),
             running,
             waiting: self.sights.len() - running,
             workers: self.parts.run.workers,

@@ -78,7 +78,7 @@ fn outcome<S: Serializer>(finding: &Finding, to: S) -> Result<S::Ok, S::Error> {
         answer: Option<&'a str>,
     }
     let (outcome, text) = (State::of(finding.kind), Some(finding.reason.as_str()));
-    let reason = text.filter(|_| outcome == State::Failed);
+    let reason = text.filter(|_| matches!(outcome, State::Failed | State::Lost));
     let answer = text.filter(|_| outcome == State::Invalid);
     Told { outcome, outputs: &finding.outputs, reason, answer }.serialize(to)
 }

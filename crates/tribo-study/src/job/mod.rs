@@ -225,7 +225,7 @@ pub enum Kind {
     Stopped,
     /// The job found its attempt claimed by another, and did nothing.
     Duplicate,
-    /// The job vanished without an answer. Never written by a job.
+    /// The job vanished without an answer; of a trial, that it was lost by accidents alone. Never written by a job.
     Lost,
     /// The machine or the scheduler ended it: node failure, preemption. Never written by a job.
     Infrastructure,

@@ -79,6 +79,8 @@ pub struct Counts {
     pub infeasible: usize,
     /// With an answer that is not one finite number.
     pub invalid: usize,
+    /// Lost by accidents; they are no part of the budget.
+    pub lost: usize,
     /// Begun.
     pub running: usize,
     /// Not begun.
@@ -209,6 +211,7 @@ pub fn counts(ledger: &Ledger, begun: &Begun) -> Counts {
             State::Failed => &mut counts.failed,
             State::Infeasible => &mut counts.infeasible,
             State::Invalid => &mut counts.invalid,
+            State::Lost => &mut counts.lost,
         } += 1;
     }
     counts

@@ -58,6 +58,8 @@ pub enum Prepared {
 pub enum Request {
     /// Cancel one trial; it is told as failed and not tried again.
     Cancel(u64),
+    /// Take the outcome of a trial back and try it again.
+    Retry(u64),
     /// Cancel all that is under way and stop.
     CancelAll,
     /// Stop proposing and detach.

@@ -28,7 +28,7 @@ use crate::rng::Stream;
 use crate::space::{Direction, Kind, Point, Space, UnitPoint};
 use crate::surrogate::watch::{Unwatched, Watch};
 use crate::trial::{History, Outcome, Purpose, Recipe, Told, Trial, TrialId};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Draws in search of a point that was not asked before, when the strategy's own was.
 pub(super) const REDRAWS: u64 = 1_000;
@@ -61,8 +61,8 @@ pub struct Study {
     history: History,
     engine: Box<dyn Engine>,
     explanation: String,
-    /// Fingerprints of all points asked, but for those of `restored`.
-    proposed: BTreeSet<u64>,
+    /// Fingerprints of all points asked and how many trials have each, but for those of `restored` and lost trials.
+    proposed: BTreeMap<u64, usize>,
     /// Trials of an earlier process whose points were not looked at yet: that takes time where there are many inputs.
     restored: Vec<TrialId>,
     /// Whether different unit points can be the same to the user.
@@ -115,7 +115,7 @@ impl Study {
             history,
             engine,
             explanation,
-            proposed: BTreeSet::new(),
+            proposed: BTreeMap::new(),
             restored: vec![],
             discrete,
         })
@@ -187,7 +187,7 @@ impl Study {
         let mut canonical = self.canonical(&plan.trial)?;
         let mut stream = Stream::new(self.seed, "redraw", id.0);
         let mut n_drawn = 0;
-        while plan.must_be_new && self.proposed.contains(&fingerprint(&canonical)) {
+        while plan.must_be_new && self.proposed.contains_key(&fingerprint(&canonical)) {
             n_drawn += 1;
             if !self.engine.redraw(&mut plan, n_drawn, &mut stream) {
                 return Ok(None);
@@ -202,7 +202,7 @@ impl Study {
         }
         self.history.ask(plan.trial)?;
         // It is a trial now, and nothing below can fail.
-        self.proposed.insert(fingerprint);
+        self.note_proposed(fingerprint);
         if let Some((trial, _)) = self.history.get(id) {
             self.engine.asked(trial, plan.origin);
         }
@@ -244,6 +244,11 @@ impl Study {
         self.tell_outcome(id, Outcome::Failed { reason: reason.into() })
     }
 
+    /// Tells that the evaluation was lost by an accident that says nothing about the point, which may be proposed again.
+    pub fn tell_lost(&mut self, id: TrialId, reason: impl Into<String>) -> Result<Told> {
+        self.tell_outcome(id, Outcome::Lost { reason: reason.into() })
+    }
+
     /// Tells that the point is not allowed.
     pub fn tell_infeasible(&mut self, id: TrialId) -> Result<Told> {
         self.tell_outcome(id, Outcome::Infeasible)
@@ -251,14 +256,40 @@ impl Study {
 
     /// Tells an outcome whose value, if any, is internal: smaller is better.
     pub fn tell_outcome(&mut self, id: TrialId, outcome: Outcome) -> Result<Told> {
-        let value = outcome.value();
+        let (value, is_lost) = (outcome.value(), matches!(outcome, Outcome::Lost { .. }));
         let told = self.history.tell(id, outcome)?;
+        if is_lost && told == Told::New {
+            self.forget_point(id);
+        }
         if told == Told::New
             && let Some((trial, _)) = self.history.get(id)
         {
-            self.engine.told(trial, value);
+            match is_lost {
+                true => self.engine.lost(trial),
+                false => self.engine.told(trial, value),
+            }
         }
         Ok(told)
+    }
+
+    fn note_proposed(&mut self, fingerprint: u64) {
+        *self.proposed.entry(fingerprint).or_default() += 1;
+    }
+
+    /// The point of a lost trial may be proposed again.
+    fn forget_point(&mut self, id: TrialId) {
+        // In increasing order, as ids are. What was not looked at yet is passed over then.
+        let (Some((trial, _)), Err(_)) = (self.history.get(id), self.restored.binary_search(&id)) else {
+            return;
+        };
+        let Ok(canonical) = self.canonical(trial) else { return };
+        let fingerprint = fingerprint(&canonical);
+        if let Some(n) = self.proposed.get_mut(&fingerprint) {
+            *n -= 1;
+            if *n == 0 {
+                self.proposed.remove(&fingerprint);
+            }
+        }
     }
 
     /// Takes in an evaluation made outside the study, such as one of an earlier campaign, and returns the trial made of

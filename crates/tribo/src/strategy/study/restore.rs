@@ -6,7 +6,7 @@
 
 use super::{Study, fingerprint};
 use crate::error::{Error, RestoreFault, Result};
-use crate::trial::{Recipe, Trial};
+use crate::trial::{Outcome, Recipe, Trial};
 
 impl Study {
     /// Takes a trial that an earlier process asked, as it was in that study's [history](Study::history). With all trials and outcomes
@@ -46,9 +46,11 @@ impl Study {
     /// Takes note of the points of restored trials.
     pub(super) fn look_at_restored(&mut self) -> Result<()> {
         while let Some(&id) = self.restored.last() {
-            if let Some((trial, _)) = self.history.get(id) {
+            if let Some((trial, outcome)) = self.history.get(id)
+                && !matches!(outcome, Some(Outcome::Lost { .. }))
+            {
                 let canonical = self.canonical(trial)?;
-                self.proposed.insert(fingerprint(&canonical));
+                self.note_proposed(fingerprint(&canonical));
             }
             self.restored.pop();
         }

@@ -132,10 +132,14 @@ fn evaluate(layout: &Layout, config: &Config, run: &Run, params: &Map<String, Va
         output::note(&format!("its folder is {}", trial.dir.display()));
         return Ok(EVALUATOR);
     }
+    let places = job::extract::places(&run.evaluation, &trial.dir, &trial.dir.join(job::STDOUT_FILE));
     trial.remove();
     let outputs = answer.finding.outputs.to_json(&config.outputs);
     let lines: String = outputs.iter().map(|(name, value)| format!("{name} {value}\n")).collect();
     output::print(&lines)?;
+    for (name, place) in places {
+        output::note(&format!("{name} is read from {place}"));
+    }
     if !answer.finding.reason.is_empty() {
         output::warning(&answer.finding.reason);
     }

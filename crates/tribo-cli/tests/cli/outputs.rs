@@ -82,7 +82,7 @@ fn every_output_is_in_every_table() {
     folder.tribo(["status"]).code(0).prints("(minimize mass), finished").prints(", time 3.5\n");
     // Why it is missing is said where the attempt is shown.
     let lacking = rows.iter().find(|row| row["stress"].is_empty()).unwrap()["trial"];
-    let one = folder.tribo(["trials", "--trial", lacking]).code(0).prints("no output `stress`: matches of");
+    let one = folder.tribo(["trials", "--trial", lacking]).code(0).prints("no output `stress`: stdout has no match of");
     assert!(one.stdout.starts_with(&format!("trial {lacking}: measured, mass ")), "{}", one.stdout);
     folder.tribo(["export", "-o", "out.parquet"]).code(0);
     // And all of it can be taken in elsewhere.
@@ -109,7 +109,7 @@ fn without_the_objective_a_trial_fails_and_keeps_the_rest() {
             assert_eq!((&row["state"], &row["value"]), (&"failed".into(), &serde_json::Value::Null), "{row}");
             assert_eq!(row["outputs"], serde_json::json!({ "stress": 100.0 * x, "time": 3.5 }));
             assert!(
-                row["reason"].as_str().unwrap().starts_with("failed: output `mass`: matches of"),
+                row["reason"].as_str().unwrap().starts_with("failed: output `mass`: stdout has no match of"),
                 "{row}"
             );
         }

@@ -14,12 +14,10 @@ use clap::Args;
 use serde_json::{Map, Value};
 use std::fs;
 use std::process::{Command, Stdio};
-use tribo::space::UnitPoint;
 use tribo_study::config::{Budget, Config, On, Run};
 use tribo_study::job::params::Params;
 use tribo_study::job::{Answer, Kind};
 use tribo_study::layout::Layout;
-use tribo_study::point::to_json;
 use tribo_study::report::text;
 use tribo_study::{Error, job};
 
@@ -54,11 +52,13 @@ pub(crate) fn run(options: &Options) -> Outcome {
         output::note("no [run] section: points are evaluated by hand, with `tribo ask` and `tribo tell`");
         return Ok(OK);
     };
-    let middle = config.space.decode(&UnitPoint::new(vec![0.5; config.space.dim()])?)?;
-    let params = to_json(&config.space, &middle);
+    let params = study::middle(&config)?;
     if let Err(wrong) = check_files(&layout, run, &params) {
         output::error(&wrong);
         return Ok(EVALUATOR);
+    }
+    if let Some(fault) = study::name_fault(&layout, &config)? {
+        return Err(Error::Config(fault).into());
     }
     if options.no_run {
         return Ok(OK);

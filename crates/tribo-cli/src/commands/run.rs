@@ -9,11 +9,12 @@ use crate::signals::Signals;
 use crate::{place, study};
 use clap::Args;
 use std::num::NonZeroUsize;
+use tribo_study::Error;
 use tribo_study::config::Config;
 use tribo_study::driver::notice::{Finish, Observer};
 use tribo_study::driver::{Driver, Interrupt};
 use tribo_study::layout::Layout;
-use tribo_study::owned::How;
+use tribo_study::owned::{self, How};
 use tribo_study::report::summary::{self, Best};
 use tribo_study::report::text;
 
@@ -41,6 +42,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     let layout = options.study.layout();
+    refuse_names(&layout)?;
     let writing =
         study::open(&layout, How { take_over: options.take_over, new_chapter: options.new_chapter })?;
     let mut run = place::run(&writing)?;
@@ -70,6 +72,17 @@ pub(crate) fn run(options: &Options) -> Outcome {
         }
         Finish::Evaluations | Finish::WallTime | Finish::Target | Finish::Exhausted => OK,
     })
+}
+
+/// Parameters whose names clash or that nothing uses stop a study before it begins; one that has begun goes on with a word.
+fn refuse_names(layout: &Layout) -> Result<(), Failure> {
+    let config = study::config(layout)?;
+    let Some(fault) = study::name_fault(layout, &config)? else { return Ok(()) };
+    match owned::ledger(layout)? {
+        Some(ledger) if ledger.trials().len() > 0 => output::warning(&fault.to_string()),
+        _ => return Err(Error::Config(fault).into()),
+    }
+    Ok(())
 }
 
 /// What an interruption means, and what a second one would do.

@@ -14,6 +14,7 @@ mod help;
 mod init;
 mod inputs;
 mod listing;
+mod names;
 mod outputs;
 mod repair;
 mod run;

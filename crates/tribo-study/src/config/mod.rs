@@ -18,12 +18,13 @@ mod view;
 mod tests;
 
 pub(crate) use keys::{Section, Type, key, table};
+pub use read::about_parameter;
 pub(crate) use view::View;
 
 use crate::outputs::{Goal, Output, VALUE};
 use crate::scheduler::Settings;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,6 +63,8 @@ pub struct Config {
     pub space: Space,
     /// The values that parameters had in the evaluations made before they were added, by name.
     pub earlier: BTreeMap<String, serde_json::Value>,
+    /// Parameters that are meant to be used by nothing.
+    pub unused: BTreeSet<String>,
     /// How points are chosen.
     pub strategy: Strategy,
     /// When to stop.

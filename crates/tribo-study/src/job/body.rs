@@ -268,7 +268,7 @@ impl Job {
     }
 
     fn environment(&self, command: &mut Command, spec: &Spec, places: &Places<'_>, params: &Params) {
-        command.envs(params.environment());
+        command.envs(params.environment(&spec.evaluation.command));
         command.env("TRIBO_TRIAL", spec.id.trial.to_string());
         command.env("TRIBO_ATTEMPT", spec.id.attempt.to_string());
         command.env("TRIBO_PARAMS", places.params);

@@ -18,6 +18,7 @@ mod heartbeat;
 mod identity;
 mod judge;
 mod memory;
+mod names;
 pub mod params;
 mod prepare;
 pub mod printf;
@@ -30,6 +31,7 @@ pub use claim::{Started, claim_as_driver};
 pub use finding::Finding;
 pub use heartbeat::HEARTBEAT_FILE;
 pub use identity::{Stamp, boot_id, host};
+pub use names::{NameFault, check_names};
 pub use prepare::{check_files, digest};
 
 use crate::config::Evaluation;

@@ -486,6 +486,7 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
         seed: 7,
         space: space.expect("a good space"),
         earlier: std::collections::BTreeMap::new(),
+        unused: std::collections::BTreeSet::new(),
         strategy,
         budget: Budget { evaluations: Some(evaluations), ..Budget::default() },
         run: Some(run.clone()),

@@ -3,6 +3,7 @@
 use crate::commands;
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use tribo_study::layout::Layout;
 
@@ -39,6 +40,11 @@ pub(crate) fn typed() -> impl Iterator<Item = OsString> {
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// A number of something that there must be at least one of.
+pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "give a whole number, 1 or more".to_owned())
 }
 
 /// Which study.
@@ -100,7 +106,7 @@ pub(crate) enum Command {
     )]
     Inputs(Shown),
     /// List trials, or show one of them.
-    #[command(after_help = "Examples:\n  tribo trials --failed\n  tribo trials --trial 17")]
+    #[command(after_help = "Examples:\n  tribo trials --failed\n  tribo trials 17")]
     Trials(commands::trials::Options),
     /// Write all trials as a table.
     #[command(after_help = "Examples:\n  tribo export -o trials.csv\n  \

@@ -291,7 +291,7 @@ impl Drop for Study {
         };
         if hand.is_taken() {
             // A journal that cannot be written any more keeps what it has; there is no one to tell.
-            let _ = interrupt::guard(|| hand.close("dropped").map_err(error::study));
+            let _ = interrupt::guard(|| hand.close("left by a Python program").map_err(error::study));
         }
     }
 }

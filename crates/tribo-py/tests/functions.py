@@ -64,5 +64,5 @@ def warm_up(_: int) -> None:
     time.sleep(0.05)
 
 
-def misspelt(x):
-    return numppy.sum(x)  # noqa: F821
+def misspelt(x: Any) -> float:
+    return float(numppy.sum(x))  # type: ignore[name-defined]  # noqa: F821

@@ -177,7 +177,8 @@ impl ByHand {
     pub fn tell(&mut self, trial: u64, finding: &Finding) -> Result<Told> {
         self.take()?;
         self.require_objective(trial, finding)?;
-        if !is_new(trial, self.known(trial)?, finding)? {
+        let study = self.layout.as_ref().map(Layout::named).unwrap_or_default();
+        if !is_new(trial, self.known(trial)?, finding, &study)? {
             return Ok(Told::Repeated);
         }
         self.unsettled = true;
@@ -314,12 +315,12 @@ impl Drop for ByHand {
 }
 
 /// Whether the outcome is news; an error if it contradicts what is known, or if a job is going to tell.
-fn is_new(trial: u64, state: &TrialState, finding: &Finding) -> Result<bool> {
+fn is_new(trial: u64, state: &TrialState, finding: &Finding, study: &str) -> Result<bool> {
     match &state.outcome {
         Some(known) if known == finding => return Ok(false),
         Some(known) => {
             return Err(Error::Trial(format!(
-                "trial {trial} has an outcome already, {known}; if that is wrong, replace it: `tribo tell {trial} VALUE --replace`, in Python `study.tell({trial}, value, replace=True)`"
+                "trial {trial} has an outcome already, {known}; if that is wrong, replace it: `tribo tell{study} {trial} VALUE --replace`, in Python `study.tell({trial}, value, replace=True)`"
             )));
         }
         None => {}
@@ -328,7 +329,7 @@ fn is_new(trial: u64, state: &TrialState, finding: &Finding) -> Result<bool> {
         Some(attempt) => {
             let job = attempt.job.as_deref().map(|job| format!(" (job {job})")).unwrap_or_default();
             Err(Error::Trial(format!(
-                "trial {trial} is being evaluated{job}, {} so far; `tribo cancel {trial}` gives it up",
+                "trial {trial} is being evaluated{job}, {} so far; `tribo cancel{study} {trial}` gives it up",
                 count(state.attempts.len(), "attempt")
             )))
         }
@@ -513,7 +514,8 @@ mod tests {
         // As an earlier program made it.
         let journal = std::fs::read_to_string(layout.journal()).unwrap();
         let first = journal.lines().map(|line| {
-            let json = line.splitn(3, ' ').nth(2).unwrap().replace("\"version\":2,\"minor\":1", "\"version\":1");
+            let json =
+                line.splitn(3, ' ').nth(2).unwrap().replace("\"version\":2,\"minor\":1", "\"version\":1");
             format!("{:08x} {} {json}\n", crc32c::crc32c(json.as_bytes()), json.len())
         });
         std::fs::write(layout.journal(), first.collect::<String>()).unwrap();

@@ -1,7 +1,7 @@
 //! `tribo run`: starts a study, or goes on with it.
 
 use super::best;
-use crate::args::StudyPath;
+use crate::args::{StudyPath, at_least_one};
 use crate::failure::{FAILURES, Failure, NO_VALUE, OK, Outcome};
 use crate::output;
 use crate::progress::{Events, People, Quiet, Screen};
@@ -23,7 +23,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     study: StudyPath,
     /// Evaluations under way at once, instead of what the study file says.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     workers: Option<NonZeroUsize>,
     /// Take the study from a driver on another host that is known to be gone.
     #[arg(long)]

@@ -84,6 +84,9 @@ fn unsaid(trial: u64) -> Failure {
 /// `0.25`, or `mass=0.25`.
 fn number(word: &str) -> Result<(Option<&str>, f64), Failure> {
     match word.rsplit_once('=') {
+        Some((name, "")) if !name.is_empty() => {
+            Err(Failure::usage(format!("`{word}` has no number; write it as in {name}=0.25")))
+        }
         Some((name, value)) if !name.is_empty() => Ok((Some(name), finite(value)?)),
         _ => Ok((None, finite(word)?)),
     }

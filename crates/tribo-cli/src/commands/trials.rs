@@ -1,7 +1,6 @@
 //! `tribo trials`: a list of trials, or everything about one.
 
 use super::words;
-use crate::args::StudyPath;
 use crate::failure::{Failure, OK, Outcome};
 use crate::output;
 use crate::study;
@@ -25,9 +24,11 @@ const SHOWN_REASON: usize = 60;
 const TAIL: usize = 20;
 
 #[derive(Debug, Args)]
+#[command(override_usage = "tribo trials [OPTIONS] [STUDY] [TRIAL]")]
 pub(crate) struct Options {
-    #[command(flatten)]
-    study: StudyPath,
+    /// The study (the current folder if left out), and the number of a trial to see everything about it.
+    #[arg(value_name = "WORDS", num_args = 0..=2)]
+    words: Vec<String>,
     /// Only trials that ended without a value.
     #[arg(long)]
     failed: bool,
@@ -40,8 +41,15 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    let reading = Reading::open(&options.study.layout())?;
-    match options.trial {
+    let (layout, words) = words::split(&options.words);
+    let named = words.iter().map(|word| words::trial(word)).collect::<Result<Vec<u64>, Failure>>()?;
+    let trial = match (&named[..], options.trial) {
+        ([], trial) => trial,
+        ([trial], None) if !options.failed => Some(*trial),
+        _ => return Err(Failure::usage("name one trial, or --failed, e.g. `tribo trials 17`")),
+    };
+    let reading = Reading::open(&layout)?;
+    match trial {
         Some(trial) => one(&reading, trial, options.json),
         None => list(&reading, options),
     }

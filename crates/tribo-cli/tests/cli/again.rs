@@ -17,7 +17,7 @@ retries = 2"#
 fn without_a_licence_nothing_is_spent_and_with_it_the_study_goes_on() {
     let folder = licensed(75);
     let begun = std::time::Instant::now();
-    folder.tribo(["run"]).code(6).says("exit code 75");
+    folder.tribo(["run"]).code(6).says("exit code 75").says("it is tried again in 0.2 s");
     // Two waits each, of 0.2 and 0.4 s give or take a fifth, by at least three pairs of trials.
     assert!(begun.elapsed().as_secs_f64() > 3.0 * 0.48, "{:?}", begun.elapsed());
     let status = folder.tribo(["status"]).code(0).prints("0 of 6 done").prints("lost");

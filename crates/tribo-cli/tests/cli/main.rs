@@ -9,6 +9,7 @@ mod by_hand;
 mod chapters;
 mod check;
 mod earlier;
+mod everyday;
 mod export;
 mod help;
 mod init;

@@ -43,13 +43,13 @@ class Result:
 
     @property
     def evaluations(self) -> int:
-        """Evaluations that ended, well or badly."""
-        return sum(trial.state != "pending" for trial in self.trials)
+        """Evaluations that ended, well or badly; those that were lost do not count."""
+        return sum(trial.state not in ("pending", "lost") for trial in self.trials)
 
     @property
     def failed(self) -> int:
         """Evaluations that gave no value: failed, infeasible, or not a finite number."""
-        return sum(trial.state not in ("pending", "measured") for trial in self.trials)
+        return sum(trial.state not in ("pending", "lost", "measured") for trial in self.trials)
 
     def __repr__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""

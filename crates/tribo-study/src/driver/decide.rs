@@ -27,11 +27,12 @@ impl Driver<'_> {
                 Next::Tell(finding) => outcomes.push((id, finding)),
                 Next::Attempt => {
                     let last = trial.attempts.last().map(|attempt| attempt.id);
+                    let wait = retry::wait(trial, &retries, self.parts.clock.utc_ms());
                     for notice in &mut self.notices {
-                        if let Notice::Ended { id, retried, .. } = notice
+                        if let Notice::Ended { id, retried, wait_s, .. } = notice
                             && Some(*id) == last
                         {
-                            *retried = true;
+                            (*retried, *wait_s) = (true, wait.as_secs_f64());
                         }
                     }
                 }
@@ -57,7 +58,7 @@ impl Driver<'_> {
             self.sights.remove(&job.id);
             self.ready.remove(&job.id);
             self.explained(job.id);
-            self.parts.store.revoke(job.id)?;
+            self.claim(job.id)?;
             self.to_cancel.push(job);
         }
         // A point that was lost may be proposed again.

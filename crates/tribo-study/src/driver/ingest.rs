@@ -120,7 +120,7 @@ impl Driver<'_> {
         self.append(record)?;
         self.explained(id);
         self.limits.freed(self.parts.clock.now());
-        self.notices.push(Notice::Ended { id, kind, reason, retried: false });
+        self.notices.push(Notice::Ended { id, kind, reason, retried: false, wait_s: 0.0 });
         Ok(())
     }
 }

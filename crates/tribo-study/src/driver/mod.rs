@@ -117,6 +117,10 @@ pub struct Driver<'a> {
     /// Whether records wait for the sync that something depends on; acknowledged submissions alone can wait.
     urgent: bool,
     last_sync: f64,
+    /// The disk is full; it is tried again then.
+    no_sync_before: f64,
+    /// When it is looked next whether there is room on the disk.
+    next_room: f64,
     pace: look::Pace,
     limits: limits::Limits,
     failures_in_row: usize,
@@ -142,6 +146,8 @@ pub struct Driver<'a> {
 const LAZY_SYNC_S: f64 = 1.0;
 /// Seconds between two reports when nothing changes.
 const REPORT_S: f64 = 2.0;
+/// Between two looks whether there is room on the disk.
+const ROOM_S: f64 = 5.0;
 /// Between two tries to write to a full disk.
 const FULL_DISK_S: f64 = 5.0;
 
@@ -175,6 +181,8 @@ impl<'a> Driver<'a> {
             hosts: BTreeMap::new(),
             urgent: false,
             last_sync: now,
+            no_sync_before: now,
+            next_room: now + ROOM_S,
             pace: look::Pace::new(now, &patience),
             limits: limits::Limits::new(),
             failures_in_row: 0,
@@ -224,7 +232,10 @@ impl<'a> Driver<'a> {
                     self.notices.drain(..).for_each(|notice| observer.notice(&notice));
                 }
                 self.append(Record::Closed { why: finish.to_string() })?;
-                self.sync(interrupts)?;
+                while !self.sync(interrupts)? {
+                    self.notices.drain(..).for_each(|notice| observer.notice(&notice));
+                    self.parts.clock.sleep(FULL_DISK_S);
+                }
                 observer.notice(&Notice::Finished(finish.clone()));
                 return Ok(finish);
             }
@@ -236,14 +247,22 @@ impl<'a> Driver<'a> {
     fn turn(&mut self, interrupts: &dyn Interrupts) -> Result<Option<Finish>> {
         self.ingest()?;
         self.look()?;
+        self.look_for_room();
         self.decide()?;
         let finish = self.stopping(interrupts.interrupt())?;
         if self.may_propose(interrupts.interrupt()) && finish.is_none() {
             self.fill()?;
         }
         let now = self.parts.clock.now();
-        if self.urgent || now - self.last_sync >= LAZY_SYNC_S {
-            self.sync(interrupts)?;
+        if (self.urgent || now - self.last_sync >= LAZY_SYNC_S)
+            && now >= self.no_sync_before
+            && !self.sync(interrupts)?
+        {
+            (self.urgent, self.no_sync_before) = (true, now + FULL_DISK_S);
+        }
+        if self.urgent {
+            // There is no room: nothing outside is touched, and nobody leaves.
+            return Ok(None);
         }
         self.settle()?;
         self.cancel_asked()?;
@@ -292,23 +311,34 @@ impl<'a> Driver<'a> {
         store::record(self.parts.store.as_mut(), &mut self.parts.ledger, &record)
     }
 
-    /// Makes the journal durable. A full disk is waited for: nothing outside is touched meanwhile.
-    fn sync(&mut self, interrupts: &dyn Interrupts) -> Result<()> {
-        loop {
-            match self.parts.store.sync() {
-                Ok(()) => break,
-                Err(error) if is_full(&error) && interrupts.interrupt() == Interrupt::None => {
-                    self.warn(format!(
-                        "{error}; waiting for space, nothing is lost and nothing new is started"
-                    ));
-                    self.parts.clock.sleep(FULL_DISK_S);
-                }
-                Err(error) => return Err(error),
+    /// Makes the journal durable. False if the disk is full, which is waited for: nothing outside is touched meanwhile.
+    fn sync(&mut self, interrupts: &dyn Interrupts) -> Result<bool> {
+        match self.parts.store.sync() {
+            Ok(()) => {
+                self.urgent = false;
+                self.last_sync = self.parts.clock.now();
+                Ok(true)
             }
+            Err(error) if is_full(&error) && interrupts.interrupt() == Interrupt::None => {
+                self.warn(format!("{error}; waiting for space, nothing is lost and nothing new is started"));
+                Ok(false)
+            }
+            Err(error) => Err(error),
         }
-        self.urgent = false;
-        self.last_sync = self.parts.clock.now();
-        Ok(())
+    }
+
+    /// Says that the disk is full while evaluations are under way: they cannot leave their answers, and wait in silence.
+    fn look_for_room(&mut self) {
+        let now = self.parts.clock.now();
+        if self.sights.is_empty() || now < self.next_room {
+            return;
+        }
+        self.next_room = now + ROOM_S;
+        if let Err(error) = self.parts.store.has_room()
+            && is_full(&error)
+        {
+            self.warn(format!("{error}; make room: answers of evaluations wait a minute for it"));
+        }
     }
 
     /// Says something once.

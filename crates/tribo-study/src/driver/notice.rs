@@ -43,6 +43,9 @@ pub enum Notice {
         reason: String,
         /// Whether another attempt follows.
         retried: bool,
+        /// Seconds that it waits before.
+        #[serde(skip_serializing_if = "is_zero")]
+        wait_s: f64,
     },
     /// A trial got its outcome.
     Told {
@@ -63,6 +66,10 @@ pub enum Notice {
     Progress(Progress),
     /// The driver leaves.
     Finished(Finish),
+}
+
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
 }
 
 /// An outcome as events have it: in the words of the journal.

@@ -66,12 +66,17 @@ pub(super) fn perform(target: &Target) -> Result<()> {
         Claimed::ByDriver => return Ok(()),
         Claimed::ByOther(owner) => return job.leave_to(&owner),
     }
-    let answer = match job.start() {
+    let mut answer = match job.start() {
         Ok(heartbeat) => job.evaluate(&signals, heartbeat),
         Err(error) => {
             job.answer(Finding::none(Kind::Unstarted, format!("{STARTED_FILE} cannot be written: {error}")))
         }
     };
+    if matches!(answer.finding.kind, Kind::Failed | Kind::Invalid | Kind::Unstarted)
+        && let Some(accident) = publish::accident(&job.dir)
+    {
+        answer.finding = Finding::none(Kind::Transient, accident);
+    }
     publish::publish(&job.dir, &job.spool, &answer)
         .map_err(Error::io("cannot publish the answer of", &job.dir))
 }

@@ -247,7 +247,7 @@ impl<'a> Running<'a> {
             if self.timeout.is_some_and(|limit| now >= limit) {
                 return Some(Stop {
                     kind: Kind::Timeout,
-                    reason: "the time limit of the study file is over".into(),
+                    reason: "it took longer than `timeout` in the study file allows".into(),
                 });
             }
             if now >= next_sample {

@@ -2,6 +2,8 @@
 
 use crate::commands;
 use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use tribo_study::layout::Layout;
 
@@ -22,6 +24,15 @@ Getting started:
   tribo init --template quick demo
   tribo run demo";
 
+/// The words of the command line. A negative number with an exponent, which would be taken for an option, is written out.
+pub(crate) fn typed() -> impl Iterator<Item = OsString> {
+    std::env::args_os().map(|word| {
+        let text = word.to_str().filter(|text| text.starts_with('-'));
+        let number = text.and_then(|text| text.parse::<f64>().ok()).filter(|value| value.is_finite());
+        number.map_or(word, |value| value.to_string().into())
+    })
+}
+
 /// Finds the best input of an expensive program: describe it in a study file, run it on a workstation, SLURM or PBS.
 #[derive(Debug, Parser)]
 #[command(name = "tribo", version, arg_required_else_help = true, max_term_width = 100)]
@@ -29,6 +40,11 @@ Getting started:
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// A number of something that there must be at least one of.
+pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "give a whole number, 1 or more".to_owned())
 }
 
 /// Which study.
@@ -90,7 +106,7 @@ pub(crate) enum Command {
     )]
     Inputs(Shown),
     /// List trials, or show one of them.
-    #[command(after_help = "Examples:\n  tribo trials --failed\n  tribo trials --trial 17")]
+    #[command(after_help = "Examples:\n  tribo trials --failed\n  tribo trials 17")]
     Trials(commands::trials::Options),
     /// Write all trials as a table.
     #[command(after_help = "Examples:\n  tribo export -o trials.csv\n  \
@@ -110,7 +126,7 @@ pub(crate) enum Command {
     /// Tell what came of a trial that was asked for.
     #[command(
         after_help = "Examples:\n  tribo tell 3 0.25\n  tribo tell wing.toml 4 --failed \"mesh collapsed\"\n  \
-        tribo tell 5 --infeasible"
+        tribo tell 5 --infeasible\n  tribo tell 6 --lost \"no licence\"\n  tribo tell 3 0.26 --replace"
     )]
     Tell(commands::tell::Options),
     /// Cancel trials that are under way.
@@ -119,6 +135,12 @@ pub(crate) enum Command {
     /// the next run tries them again.
     #[command(after_help = "Examples:\n  tribo cancel 17 18\n  tribo cancel wing.toml --all")]
     Cancel(commands::cancel::Options),
+    /// Evaluate trials again that have no value.
+    ///
+    /// Their outcomes are taken back, and the next run, or the one at work, tries them again. A new chapter begins, in which
+    /// they are under way. A trial with a value is corrected with `tribo tell --replace`.
+    #[command(after_help = "Examples:\n  tribo retry 17 18\n  tribo retry wing.toml --failed")]
+    Retry(commands::retry::Options),
     /// Repair a damaged store.
     ///
     /// A damaged journal is cut where it must be, and a copy of it stays. Records after the damage, evaluations under way

@@ -17,7 +17,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = args::Arguments::parse();
+    let arguments = args::Arguments::parse_from(args::typed());
     match commands::run(arguments.command) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => ExitCode::from(failure.report()),

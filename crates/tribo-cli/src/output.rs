@@ -3,7 +3,6 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
 use tribo_study::layout::Layout;
 
 /// Elements of a vector that people are shown.
@@ -58,9 +57,7 @@ fn styled(word: &str, colour: &str) -> String {
 
 /// The study as a later command would name it: nothing if it is in the current folder.
 pub(crate) fn named(layout: &Layout) -> String {
-    let file = layout.file();
-    let here = [Path::new("study.toml"), Path::new("./study.toml")].contains(&file);
-    if here { String::new() } else { format!(" {}", file.display()) }
+    layout.named()
 }
 
 /// A point for people: one parameter a line, all digits, long vectors cut.

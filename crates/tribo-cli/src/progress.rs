@@ -122,10 +122,18 @@ impl Observer for People {
                 };
                 output::note(&format!("{name}: {strategy}{before}{under_way}"));
             }),
-            Notice::Ended { id, kind, reason, retried } if *kind != Kind::Ok && *kind != Kind::Infeasible => {
+            Notice::Ended { id, kind, reason, retried, wait_s }
+                if *kind != Kind::Ok && *kind != Kind::Infeasible =>
+            {
                 let cause = format!("{}: {}", kind.name(), cause(reason));
                 if self.causes.len() < SHOWN_CAUSES && self.causes.insert(cause) {
-                    let again = if *retried { "; it is tried again" } else { "" };
+                    let again = match *retried {
+                        true if *wait_s > 0.0 => {
+                            format!("; it is tried again in {}", text::duration(*wait_s))
+                        }
+                        true => "; it is tried again".to_owned(),
+                        false => String::new(),
+                    };
                     let end = study::stderr_tail(&self.layout.attempt(*id), 1);
                     let end = if end.is_empty() { end } else { format!("; it wrote: {end}") };
                     let text = format!("trial {} {}: {reason}{end}{again}", id.trial, kind.name());

@@ -4,12 +4,15 @@ use crate::place::Virtual;
 use serde_json::{Map, Value};
 use std::fs;
 use std::path::{Path, PathBuf};
-use tribo_study::config::{Config, On, Run};
+use tribo::space::UnitPoint;
+use tribo_study::config::{Config, ConfigError, On, Run, about_parameter};
 use tribo_study::driver::Parts;
 use tribo_study::driver::clock::{Clock, SystemClock};
-use tribo_study::job::{self, JOB_VERSION, STDERR_FILE, Spec};
+use tribo_study::job::params::Params;
+use tribo_study::job::{self, JOB_VERSION, NameFault, STDERR_FILE, Spec};
 use tribo_study::layout::Layout;
 use tribo_study::owned::{self, How, Owned};
+use tribo_study::point::to_json;
 use tribo_study::runner::{Runner, wall_limit};
 use tribo_study::store::disk::UtcMs;
 use tribo_study::store::ledger::Ledger;
@@ -31,6 +34,26 @@ pub(crate) fn config(layout: &Layout) -> Result<Config> {
 pub(crate) fn difference(layout: &Layout, config: &Config) -> Result<Option<Error>> {
     let Some(ledger) = owned::ledger(layout)? else { return Ok(None) };
     Ok(owned::contradiction(layout, &ledger, config))
+}
+
+/// What is wrong with the names of the parameters, or whether one is used by nothing: where evaluations are made here.
+pub(crate) fn name_fault(layout: &Layout, config: &Config) -> Result<Option<ConfigError>> {
+    let Some(run) = config.run.as_ref().filter(|run| !matches!(run.on, On::Simulated(_))) else {
+        return Ok(None);
+    };
+    let json = Value::Object(middle(config)?).to_string();
+    let params = Params::read(json.as_bytes()).map_err(|error| Error::Usage(error.to_string()))?;
+    let checked = job::check_names(&run.evaluation, &params, &config.unused, layout.folder());
+    Ok(checked.err().map(|NameFault { parameter, message }| {
+        let text = fs::read_to_string(layout.file()).unwrap_or_default();
+        about_parameter(layout.file(), &text, &parameter, message)
+    }))
+}
+
+/// The middle of the space, as an evaluation would get it.
+pub(crate) fn middle(config: &Config) -> Result<Map<String, Value>> {
+    let middle = config.space.decode(&UnitPoint::new(vec![0.5; config.space.dim()])?)?;
+    Ok(to_json(&config.space, &middle))
 }
 
 /// A study that belongs to this process.

@@ -369,7 +369,7 @@ fn the_study_s_time_limit() {
     let mut study = Study::shell("echo 1 > result.json; echo working >&2; sleep 600");
     study.spec.evaluation.timeout = Some(Duration::from_millis(300));
     let answer = study.run();
-    assert_no_value(&answer, Kind::Timeout, "time limit of the study file");
+    assert_no_value(&answer, Kind::Timeout, "longer than `timeout`");
     assert!(answer.wall_s >= 0.3 && answer.stderr_tail == "working", "{answer:?}");
     assert_eq!(answer.signal, Some(15));
 }

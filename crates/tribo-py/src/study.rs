@@ -26,6 +26,7 @@ const TURN: Duration = Duration::from_millis(2);
 
 /// What `tribo tell` puts before a reason, so that reasons in a journal begin with a kind.
 const FAILED: &str = "failed: ";
+const LOST: &str = "lost: ";
 
 #[pyclass(frozen, module = "tribo._core", name = "Study")]
 pub(crate) struct Study {
@@ -84,9 +85,11 @@ impl Study {
         py.detach(|| interrupt::guard(|| by_hand.adopt(&point).map(|id| id.0).map_err(error::study)))
     }
 
-    /// Tells what came of a trial: exactly one of the objective's value, a reason of failure, and `infeasible`; and other
-    /// outputs by name, of which those that are not finite are left out.
-    #[pyo3(signature = (trial, value, outputs, failed, infeasible, /))]
+    /// Tells what came of a trial: exactly one of the objective's value, a reason of failure, `infeasible`, and the accident it
+    /// was lost by; and other outputs by name, of which those that are not finite are left out. With `replace`, in the place
+    /// of what was told before.
+    #[pyo3(signature = (trial, value, outputs, failed, infeasible, lost, replace, /))]
+    #[allow(clippy::too_many_arguments, reason = "each is an argument of the Python method")]
     fn tell(
         &self,
         py: Python<'_>,
@@ -95,15 +98,18 @@ impl Study {
         outputs: BTreeMap<String, f64>,
         failed: Option<String>,
         infeasible: bool,
+        lost: Option<String>,
+        replace: bool,
     ) -> PyResult<()> {
         let mut hand = self.lock(py)?;
-        let mut finding = match (value, failed, infeasible) {
-            (Some(value), None, false) => Finding::answered(hand.config().objective(), value),
-            (None, Some(reason), false) => Finding::failed(format!("{FAILED}{reason}")),
-            (None, None, true) => Finding::infeasible(),
+        let mut finding = match (value, failed, infeasible, lost) {
+            (Some(value), None, false, None) => Finding::answered(hand.config().objective(), value),
+            (None, Some(reason), false, None) => Finding::failed(format!("{FAILED}{reason}")),
+            (None, None, true, None) => Finding::infeasible(),
+            (None, None, false, Some(reason)) => Finding::lost(format!("{LOST}{reason}")),
             _ => {
                 return Err(error::argument(
-                    "say what came of the trial with one of `value`, `failed` and `infeasible`",
+                    "say what came of the trial with one of `value`, `failed`, `infeasible` and `lost`",
                 ));
             }
         };
@@ -111,8 +117,15 @@ impl Study {
             finding.outputs.insert(name, value);
         }
         let by_hand = &mut *hand;
-        py.detach(|| interrupt::guard(|| by_hand.tell(trial, &finding).map_err(error::study)))?;
-        Ok(())
+        py.detach(|| {
+            interrupt::guard(|| {
+                let told = match replace {
+                    true => by_hand.replace(trial, &finding),
+                    false => by_hand.tell(trial, &finding),
+                };
+                told.map(drop).map_err(error::study)
+            })
+        })
     }
 
     /// All trials, or one.
@@ -278,7 +291,7 @@ impl Drop for Study {
         };
         if hand.is_taken() {
             // A journal that cannot be written any more keeps what it has; there is no one to tell.
-            let _ = interrupt::guard(|| hand.close("dropped").map_err(error::study));
+            let _ = interrupt::guard(|| hand.close("left by a Python program").map_err(error::study));
         }
     }
 }
@@ -296,6 +309,7 @@ fn in_words(outcome: Option<&Finding>) -> (&'static str, Option<String>) {
     let Some(Finding { kind, reason, .. }) = outcome else { return ("pending", None) };
     match State::of(*kind) {
         State::Failed => ("failed", Some(reason.strip_prefix(FAILED).unwrap_or(reason).to_owned())),
+        State::Lost => ("lost", Some(reason.strip_prefix(LOST).unwrap_or(reason).to_owned())),
         State::Invalid => ("invalid", Some(reason.clone())),
         state => (state.name(), None),
     }

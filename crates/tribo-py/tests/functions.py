@@ -62,3 +62,7 @@ def sleeps_timed(x: Any, low: float, high: float) -> tuple[float, float, float]:
 def warm_up(_: int) -> None:
     """Keeps a process of a pool busy until the others are there too."""
     time.sleep(0.05)
+
+
+def misspelt(x: Any) -> float:
+    return float(numppy.sum(x))  # type: ignore[name-defined]  # noqa: F821

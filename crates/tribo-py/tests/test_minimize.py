@@ -579,3 +579,45 @@ def test_progress_on_a_terminal_is_one_line(monkeypatch: Any) -> None:
 
 def test_clock() -> None:
     assert [clock(0.9), clock(75), clock(3675)] == ["0:00", "1:15", "1:01:15"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_mistake_in_the_function_ends_the_run_at_once(workers: int) -> None:
+    with pytest.raises(tribo.EvaluationError, match="misspelt raised NameError") as caught:
+        tribo.minimize(functions.misspelt, [(-5, 5)], evaluations=50, workers=workers)
+    assert "as it would at any other point" in str(caught.value)
+    assert isinstance(caught.value.__cause__, NameError)
+    study = caught.value.study
+    ended = [trial for trial in study.trials if trial.state != "pending"]
+    assert [trial.state for trial in ended] == ["lost"]
+    assert len(study.trials) <= workers
+    # Repaired, it goes on, and nothing was spent.
+    result = tribo.minimize(lambda x: x[0] ** 2, study=study, evaluations=12)
+    assert sum(trial.state == "measured" for trial in result.trials) == 12
+
+
+def test_what_only_looks_like_a_mistake_ends_it_when_it_happens_twice() -> None:
+    calls: list[Any] = []
+
+    def indexed(x: Any) -> float:
+        calls.append(x)
+        return float(x[7])
+
+    with pytest.raises(tribo.EvaluationError, match="IndexError"):
+        tribo.minimize(indexed, [(-5, 5)], evaluations=50)
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize(("raised", "first"), [(ValueError("the same"), False), (TypeError("one"), True), (NameError("one"), True)])
+def test_other_exceptions_and_those_after_the_first_value_do_not_end_it(raised: Exception, first: bool) -> None:
+    calls: list[Any] = []
+
+    def sometimes(x: Any) -> float:
+        calls.append(x)
+        if (len(calls) == 1 and first) or len(calls) > 5:
+            return 1.0
+        raise raised
+
+    result = tribo.minimize(sometimes, [(-5, 5)], evaluations=12)
+    assert (result.evaluations, len(calls)) == (12, 12)
+    assert result.failed == 4 + (not first)

@@ -77,7 +77,7 @@ def test_outputs_are_told_by_name() -> None:
     ]:
         with pytest.raises(tribo.ArgumentError, match=words):
             study.tell(e, told)
-    with pytest.raises(tribo.TrialError, match="mass 2.0; it cannot be changed"):
+    with pytest.raises(tribo.TrialError, match="mass 2.0; if that is wrong, replace it"):
         study.tell(b, {"mass": 2.0, "stress": 1.0})
     assert study.add([0.5], {"mass": 0.5, "time": 7}).outputs == {"mass": 0.5, "time": 7.0}
 

@@ -104,6 +104,39 @@ def test_telling_twice():
     assert study.trials[0].value == 1.0
 
 
+def test_an_outcome_is_replaced_and_an_accident_is_none_of_the_point_s(tmp_path):
+    file = tmp_path / "study"
+    in_memory = tribo.Study(BOUNDS, evaluations=9, seed=3)
+    on_disk = tribo.Study.create(file, BOUNDS, evaluations=9, seed=3)
+    points = []
+    for study in (in_memory, on_disk):
+        first, second, third, fourth = study.ask(4)
+        study.tell(first, -50.0)
+        study.tell(second, 2.0)
+        study.tell(third, lost="no licence")
+        study.tell(third, lost="no licence")
+        with pytest.raises(tribo.TrialError, match=r"replace=True"):
+            study.tell(first, 5.0)
+        with pytest.raises(tribo.TrialError, match="no outcome that could be replaced"):
+            study.tell(fourth, 5.0, replace=True)
+        study.tell(first, 5.0, replace=True)
+        study.tell(first, 5.0, replace=True)
+        assert study.best.id == second.id
+        assert [trial.state for trial in study.trials] == ["measured", "measured", "lost", "pending"]
+        assert study.trials[2].reason == "no licence"
+        with pytest.raises(tribo.ArgumentError, match="exactly one of"):
+            study.tell(fourth, 1.0, lost="both")
+        with pytest.raises(tribo.ArgumentError, match="lost is True"):
+            study.tell(fourth, lost=True)
+        # Six are left of nine: three were asked for that count.
+        points.append([list(trial.x) for trial in study.ask(20)])
+        assert len(points[-1]) == 6
+    on_disk.close()
+    again = tribo.Study.open(file)
+    assert [trial.state for trial in again.trials[:4]] == ["measured", "measured", "lost", "pending"]
+    assert [list(trial.x) for trial in again.trials[4:]] == points[0] == points[1]
+
+
 def test_telling_unknown_trials():
     study = tribo.Study(BOUNDS)
     for id in (0, 7, -1, 2**70):

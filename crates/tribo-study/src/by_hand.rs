@@ -119,7 +119,7 @@ impl ByHand {
     /// Proposes `k` points, fewer if the budget or the space has no more. The error says so if the budget is spent.
     pub fn ask(&mut self, k: usize, watch: &dyn Watch) -> Result<Vec<Suggestion>> {
         self.take()?;
-        let asked = self.ledger.n_asked();
+        let asked = self.ledger.n_spent();
         let left = self.config.budget.evaluations.map_or(usize::MAX, |budget| budget.saturating_sub(asked));
         if left == 0 {
             let place = self.layout.as_ref().map(|layout| format!(" in {}", layout.file().display()));
@@ -176,18 +176,9 @@ impl ByHand {
     /// without the one that is optimised.
     pub fn tell(&mut self, trial: u64, finding: &Finding) -> Result<Told> {
         self.take()?;
-        let objective = self.config.objective();
-        if finding.kind == Kind::Ok && finding.value(objective).is_none() {
-            let Finding { reason, .. } = finding.clone().with_objective(objective);
-            return Err(Error::Trial(format!(
-                "trial {trial}: {reason}; tell it together with the others, or that the trial failed"
-            )));
-        }
-        let state = self.ledger.trial(trial).ok_or_else(|| {
-            let trials = count(self.ledger.trials().len(), "trial");
-            Error::Trial(format!("there is no trial {trial}: the study has {trials}"))
-        })?;
-        if !is_new(trial, state, finding)? {
+        self.require_objective(trial, finding)?;
+        let study = self.layout.as_ref().map(Layout::named).unwrap_or_default();
+        if !is_new(trial, self.known(trial)?, finding, &study)? {
             return Ok(Told::Repeated);
         }
         self.unsettled = true;
@@ -197,6 +188,62 @@ impl ByHand {
         self.sync()?;
         self.unsettled = false;
         Ok(Told::New)
+    }
+
+    /// Replaces the outcome of a trial, which was wrong. A new chapter begins, which knows the right one; the same outcome again
+    /// changes nothing.
+    pub fn replace(&mut self, trial: u64, finding: &Finding) -> Result<Told> {
+        self.take()?;
+        self.require_objective(trial, finding)?;
+        match &self.known(trial)?.outcome {
+            None => {
+                return Err(Error::Trial(format!(
+                    "trial {trial} has no outcome that could be replaced; tell it without `replace`"
+                )));
+            }
+            Some(known) if known == finding => return Ok(Told::Repeated),
+            Some(_) => {}
+        }
+        self.unsettled = true;
+        self.record(Record::Replaced { trial, finding: finding.clone() })?;
+        self.sync()?;
+        self.rebuilt = replay::rebuild(&self.config, &self.ledger)?;
+        self.unsettled = false;
+        Ok(Told::New)
+    }
+
+    /// Takes the outcomes of trials back, which are to be evaluated again. A new chapter begins, in which they are under way.
+    pub fn reopen(&mut self, trials: &[u64]) -> Result<()> {
+        self.take()?;
+        trials.iter().try_for_each(|trial| self.ledger.may_reopen(*trial)).map_err(Error::Trial)?;
+        self.unsettled = true;
+        for trial in trials {
+            self.record(Record::Reopened { trial: *trial })?;
+        }
+        self.sync()?;
+        self.rebuilt = replay::rebuild(&self.config, &self.ledger)?;
+        self.unsettled = false;
+        Ok(())
+    }
+
+    /// A measurement has its objective.
+    fn require_objective(&self, trial: u64, finding: &Finding) -> Result<()> {
+        let objective = self.config.objective();
+        if finding.kind == Kind::Ok && finding.value(objective).is_none() {
+            let Finding { reason, .. } = finding.clone().with_objective(objective);
+            return Err(Error::Trial(format!(
+                "trial {trial}: {reason}; tell it together with the others, or that the trial failed"
+            )));
+        }
+        Ok(())
+    }
+
+    /// A trial that there is.
+    fn known(&self, trial: u64) -> Result<&TrialState> {
+        self.ledger.trial(trial).ok_or_else(|| {
+            let trials = count(self.ledger.trials().len(), "trial");
+            Error::Trial(format!("there is no trial {trial}: the study has {trials}"))
+        })
     }
 
     /// Gives a study on disk back; it can still be looked at, and the next ask or tell takes it again.
@@ -268,12 +315,12 @@ impl Drop for ByHand {
 }
 
 /// Whether the outcome is news; an error if it contradicts what is known, or if a job is going to tell.
-fn is_new(trial: u64, state: &TrialState, finding: &Finding) -> Result<bool> {
+fn is_new(trial: u64, state: &TrialState, finding: &Finding, study: &str) -> Result<bool> {
     match &state.outcome {
         Some(known) if known == finding => return Ok(false),
         Some(known) => {
             return Err(Error::Trial(format!(
-                "trial {trial} has an outcome already, {known}; it cannot be changed"
+                "trial {trial} has an outcome already, {known}; if that is wrong, replace it: `tribo tell{study} {trial} VALUE --replace`, in Python `study.tell({trial}, value, replace=True)`"
             )));
         }
         None => {}
@@ -282,7 +329,7 @@ fn is_new(trial: u64, state: &TrialState, finding: &Finding) -> Result<bool> {
         Some(attempt) => {
             let job = attempt.job.as_deref().map(|job| format!(" (job {job})")).unwrap_or_default();
             Err(Error::Trial(format!(
-                "trial {trial} is being evaluated{job}, {} so far; `tribo cancel {trial}` gives it up",
+                "trial {trial} is being evaluated{job}, {} so far; `tribo cancel{study} {trial}` gives it up",
                 count(state.attempts.len(), "attempt")
             )))
         }
@@ -354,6 +401,66 @@ mod tests {
     }
 
     #[test]
+    fn a_replaced_outcome_is_known_and_the_same_after_reopening() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut disk, layout) = on_disk(folder.path());
+        let mut memory = in_memory();
+        let mut points = vec![];
+        for study in [&mut disk, &mut memory] {
+            round(study, 6, &Unwatched).unwrap();
+            let before = study.ask(1, &Unwatched).unwrap().remove(0);
+            assert!(study.replace(before.id.0, &Finding::infeasible()).is_err(), "it is not over");
+            study.tell(before.id.0, &Finding::answered(VALUE, 1e6)).unwrap();
+            round(study, 2, &Unwatched).unwrap();
+            assert_eq!(study.optimiser().unwrap().best().unwrap().unwrap().value, 1e6);
+            let right = Finding::answered(VALUE, -0.5);
+            assert!(matches!(study.tell(6, &right), Err(Error::Trial(_))));
+            assert_eq!(study.replace(6, &right).unwrap(), Told::New);
+            assert_eq!(study.replace(6, &right).unwrap(), Told::Repeated);
+            assert_eq!(study.replace(5, &Finding::lost("a wrong deck")).unwrap(), Told::New);
+            let ledger = study.ledger().unwrap();
+            assert_eq!((ledger.chapters().len(), ledger.n_spent(), ledger.told().len()), (2, 8, 9));
+            let best = study.optimiser().unwrap().best().unwrap().unwrap().value;
+            assert!((-0.5..=0.0).contains(&best), "{best}");
+            assert_eq!(study.optimiser().unwrap().history().measured().count(), 8);
+            points.push(round(study, 3, &Unwatched).unwrap());
+        }
+        disk.close("test").unwrap();
+        let mut again = ByHand::take_new(&layout).unwrap();
+        points.push(round(&mut again, 3, &Unwatched).unwrap());
+        points.push(round(&mut memory, 3, &Unwatched).unwrap());
+        assert!(points[0] == points[1] && points[2] == points[3], "{points:?}");
+    }
+
+    #[test]
+    fn a_reopened_trial_is_pending_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut study, layout) = on_disk(folder.path());
+        round(&mut study, 6, &Unwatched).unwrap();
+        let asked = study.ask(3, &Unwatched).unwrap();
+        study.tell(asked[0].id.0, &Finding::failed("failed: no licence")).unwrap();
+        study.tell(asked[1].id.0, &Finding::lost("lost: the power went")).unwrap();
+        assert!(matches!(study.reopen(&[0]), Err(Error::Trial(_))), "it has a value");
+        assert!(matches!(study.reopen(&[asked[2].id.0]), Err(Error::Trial(_))), "it is not over");
+        study.reopen(&[asked[0].id.0, asked[1].id.0]).unwrap();
+        let check = |study: &mut ByHand, expected: usize| {
+            assert_eq!(study.optimiser().unwrap().history().pending().count(), expected);
+            let ledger = study.ledger().unwrap();
+            assert_eq!((ledger.open().len(), ledger.n_spent(), ledger.chapters().len()), (expected, 9, 2));
+        };
+        check(&mut study, 3);
+        study.tell(asked[0].id.0, &Finding::answered(VALUE, -0.01)).unwrap();
+        study.close("test").unwrap();
+        let mut again = ByHand::take_new(&layout).unwrap();
+        check(&mut again, 2);
+        let rebuilt = again.optimiser().unwrap().point(asked[0].id).unwrap();
+        assert_eq!(rebuilt, asked[0].point);
+        let best = again.optimiser().unwrap().history().measured().count();
+        assert_eq!(best, 7);
+        again.tell(asked[1].id.0, &Finding::answered(VALUE, -0.02)).unwrap();
+    }
+
+    #[test]
     fn an_ask_that_cannot_be_recorded_is_undone() {
         let folder = tempfile::tempdir().unwrap();
         let (mut study, layout) = on_disk(folder.path());
@@ -407,7 +514,8 @@ mod tests {
         // As an earlier program made it.
         let journal = std::fs::read_to_string(layout.journal()).unwrap();
         let first = journal.lines().map(|line| {
-            let json = line.splitn(3, ' ').nth(2).unwrap().replace("\"version\":2", "\"version\":1");
+            let json =
+                line.splitn(3, ' ').nth(2).unwrap().replace("\"version\":2,\"minor\":1", "\"version\":1");
             format!("{:08x} {} {json}\n", crc32c::crc32c(json.as_bytes()), json.len())
         });
         std::fs::write(layout.journal(), first.collect::<String>()).unwrap();
@@ -426,5 +534,7 @@ mod tests {
         assert_eq!(ledger.format, Format::OUTPUTS);
         assert_eq!(ledger.trial(1).unwrap().outcome.as_ref().unwrap().outputs, outputs);
         assert_eq!(&ledger, study.ledger().unwrap());
+        study.replace(1, &Finding::lost("a wrong deck")).unwrap();
+        assert_eq!(store::read(&layout).unwrap().0.format, Format::REVISED);
     }
 }

@@ -69,7 +69,7 @@ pub enum Error {
         known: String,
     },
     /// The study file no longer describes the study in the store.
-    #[error("{path}: {what} differs from the study in the store; {advice}")]
+    #[error("{path} was changed since the study began: {what}; {advice}")]
     Changed {
         /// The study file.
         path: PathBuf,

@@ -26,6 +26,9 @@ use std::path::{Path, PathBuf};
 /// The file a command looks for in a folder.
 pub const STUDY_FILE: &str = "study.toml";
 
+/// Study files that are named where another one was looked for.
+const SHOWN: usize = 3;
+
 /// The paths of one study.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
@@ -106,7 +109,7 @@ impl Layout {
 
     /// What to say where no study is: what was looked for, and what to do.
     pub(crate) fn missing(&self) -> Error {
-        let (file, store) = (self.file.display(), self.store.display());
+        let (file, store) = (shell_word(&self.file), self.store.display());
         if self.file.is_file() {
             let what = format!(
                 "this study has not begun: there is no store {store}; `tribo run {file}` begins it, `tribo ask {file}` if it is evaluated by hand"
@@ -119,6 +122,16 @@ impl Layout {
             );
             return Error::Missing { path: self.file.clone(), what };
         }
+        let others = self.other_studies();
+        if let Some(first) = others.first() {
+            let names: Vec<String> = others.iter().map(|path| path.display().to_string()).collect();
+            let what = format!(
+                "there is no such study file, but there is {}; name it, as in `tribo status {}`",
+                names.join(" and "),
+                shell_word(first)
+            );
+            return Error::Missing { path: self.file.clone(), what };
+        }
         let kind = if self.file.extension().is_some() { "study file" } else { "study file or folder" };
         let what = format!(
             "there is no study here: neither this {kind} nor its store {store} exists; name the file or folder of your study, or make one with `tribo init{}`",
@@ -127,13 +140,42 @@ impl Layout {
         Error::Missing { path: self.file.clone(), what }
     }
 
+    /// The study as a later command would name it, with a space before it: nothing if it is in the current folder.
+    pub fn named(&self) -> String {
+        let here = [Path::new(STUDY_FILE), Path::new("./study.toml")].contains(&self.file.as_path());
+        if here { String::new() } else { format!(" {}", shell_word(&self.file)) }
+    }
+
+    /// Other study files in the folder, a few.
+    fn other_studies(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.folder()).into_iter().flatten().flatten();
+        let is_study = |path: &PathBuf| {
+            path.extension().is_some_and(|extension| extension == "toml")
+                && std::fs::read_to_string(path).is_ok_and(|text| text.contains("study_version"))
+        };
+        let mut others: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_study).collect();
+        others.sort();
+        others.truncate(SHOWN);
+        others
+    }
+
     /// What `tribo init` is to be given, with a space before it; nothing where that is the current folder.
     fn folder_to_make(&self) -> String {
         let folder = match self.file.extension() {
             None => &self.file,
             Some(_) => self.folder(),
         };
-        if folder == Path::new(".") { String::new() } else { format!(" {}", folder.display()) }
+        if folder == Path::new(".") { String::new() } else { format!(" {}", shell_word(folder)) }
+    }
+}
+
+/// A path as it is typed in a shell.
+pub fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
 
@@ -172,6 +214,14 @@ mod tests {
             assert!(said.ends_with(&format!("`tribo init {place}`")), "{said}");
         }
         assert!(said(Path::new("./no-such.toml")).ends_with("`tribo init`"));
+        std::fs::write(at("other.toml"), "[package]").unwrap();
+        std::fs::write(at("my wing.toml"), "study_version = 1").unwrap();
+        assert_eq!(
+            said(folder.path()),
+            format!(
+                "{place}/study.toml: there is no such study file, but there is {place}/my wing.toml; name it, as in `tribo status '{place}/my wing.toml'`"
+            )
+        );
         std::fs::write(at("study.toml"), "").unwrap();
         let said = said(folder.path());
         assert!(

@@ -94,7 +94,10 @@ impl Owned {
                 )
             }
             None if self.ledger.config == text => return Ok(()),
-            None => return self.append(Record::Configured { config: text }),
+            None => {
+                self.notes.extend(self.late_values()?);
+                return self.append(Record::Configured { config: text });
+            }
         };
         self.require_earlier_values(&before)?;
         let tribo = env!("CARGO_PKG_VERSION").to_owned();
@@ -117,11 +120,25 @@ impl Owned {
                     "write `earlier = ...` into its section, the value that it had in the {} so far",
                     count(self.ledger.trials().len(), "evaluation")
                 );
-                let what = format!("parameter `{name}` is new, which");
+                let what = format!("parameter `{name}` is new");
                 return Err(Error::Changed { path: self.layout.file().to_owned(), what, advice });
             }
         }
         Ok(())
+    }
+
+    /// Says that values which parameters had before they were added come too late, if some are other than those that the
+    /// present chapter began with.
+    fn late_values(&self) -> Result<Vec<String>> {
+        let Some(chapter) = self.ledger.chapters().last() else { return Ok(vec![]) };
+        let began = Config::parse(self.layout.file(), &chapter.first_config)?;
+        let changed = |(name, value): (&String, &serde_json::Value)| {
+            let before = began.earlier.get(name).filter(|before| *before != value)?;
+            Some(format!(
+                "`earlier = {value}` of parameter `{name}` comes too late: this chapter began with {before} and goes on with it. To correct it, make a new study and `tribo import` what `tribo export` writes of this one, with a column `{name}`"
+            ))
+        };
+        Ok(self.config.earlier.iter().filter_map(changed).collect())
     }
 
     /// What changed and what that means, in one sentence.
@@ -178,8 +195,10 @@ pub fn contradiction(layout: &Layout, ledger: &Ledger, config: &Config) -> Optio
     old.identity_difference(config).map(|what| Error::Changed {
         path: layout.file().to_owned(),
         what,
-        advice: "`tribo run --new-chapter` goes on with it, and with all results so far; or undo the change"
-            .to_owned(),
+        advice: format!(
+            "`tribo run --new-chapter{}` goes on with it, and with all results so far; or undo the change",
+            layout.named()
+        ),
     })
 }
 

@@ -6,7 +6,7 @@
 use crate::Result;
 use crate::config::Config;
 use crate::job::STARTED_FILE;
-use crate::layout::Layout;
+use crate::layout::{Layout, shell_word};
 use crate::replay::{self, Rebuilt};
 use crate::report::row::Begun;
 use crate::report::summary::{Driver, Seen};
@@ -17,6 +17,7 @@ use crate::store::process::Process;
 use crate::store::{Follower, News};
 use crate::tag::AttemptId;
 use std::fs;
+use std::io::ErrorKind;
 use tribo::space::Point;
 use tribo::strategy::Study;
 
@@ -41,7 +42,9 @@ impl Reading {
 
     /// Reads what was added to the journal.
     pub fn refresh(&mut self) -> Result<News> {
-        let state = |ledger: &Ledger| (ledger.config.clone(), ledger.chapters().len());
+        // An outcome that is revised in a chapter that has only begun moves its beginning.
+        let began = |ledger: &Ledger| ledger.chapters().last().map(|chapter| chapter.first_event);
+        let state = |ledger: &Ledger| (ledger.config.clone(), ledger.chapters().len(), began(ledger));
         let before = state(self.follower.ledger());
         let news = self.follower.refresh()?;
         let after = &self.follower.ledger().config;
@@ -109,19 +112,22 @@ impl Reading {
         let text = match fs::read_to_string(file) {
             Ok(text) if text == self.ledger().config => return None,
             Ok(text) => text,
-            Err(error) => {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Some(format!(
-                    "{} cannot be read: {error}; the journal has a copy, which `tribo repair` writes if the file is gone",
-                    file.display()
+                    "the study file {} is missing; the journal has a copy, which `tribo repair {}` writes",
+                    file.display(),
+                    shell_word(file)
                 ));
             }
+            Err(error) => return Some(format!("the study file {} cannot be read: {error}", file.display())),
         };
         Some(match Config::parse(file, &text) {
             Err(error) => format!("the study file was changed and has an error: {error}"),
             Ok(new) => match self.config.identity_difference(&new) {
                 Some(what) => format!(
-                    "{} was changed: {what}; `tribo run --new-chapter` goes on with it, or undo the change",
-                    file.display()
+                    "{} was changed: {what}; `tribo run --new-chapter{}` goes on with it, or undo the change",
+                    file.display(),
+                    self.layout.named()
                 ),
                 None => format!("{} was changed; the next `tribo run` uses it", file.display()),
             },

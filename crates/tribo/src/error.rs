@@ -322,10 +322,10 @@ pub enum ParameterFault {
         found: usize,
     },
     /// A float is outside its bounds or not a number.
-    #[error("element {element} is {value}; it must lie in [{low}, {high}]")]
+    #[error("{}{value} is outside of [{low}, {high}]", of_element(*element))]
     FloatOutside {
-        /// Which element, 0 for a scalar.
-        element: usize,
+        /// Which element; None for a scalar.
+        element: Option<usize>,
         /// The value.
         value: f64,
         /// The lower bound.
@@ -334,10 +334,10 @@ pub enum ParameterFault {
         high: f64,
     },
     /// An int is outside its bounds.
-    #[error("element {element} is {value}; it must lie in [{low}, {high}]")]
+    #[error("{}{value} is outside of [{low}, {high}]", of_element(*element))]
     IntOutside {
-        /// Which element, 0 for a scalar.
-        element: usize,
+        /// Which element; None for a scalar.
+        element: Option<usize>,
         /// The value.
         value: i64,
         /// The lower bound.
@@ -346,13 +346,18 @@ pub enum ParameterFault {
         high: i64,
     },
     /// A category index is too large.
-    #[error("element {element} is category number {index}; there are {count}, counted from 0")]
+    #[error("{}there is no category number {index}; there are {count}, counted from 0", of_element(*element))]
     CategoryOutside {
-        /// Which element, 0 for a scalar.
-        element: usize,
+        /// Which element; None for a scalar.
+        element: Option<usize>,
         /// The index that was given.
         index: usize,
         /// Number of categories.
         count: usize,
     },
+}
+
+/// Which element of a vector a fault is about, in front of it.
+fn of_element(element: Option<usize>) -> String {
+    element.map(|element| format!("element {element}: ")).unwrap_or_default()
 }

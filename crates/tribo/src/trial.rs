@@ -1,9 +1,10 @@
 //! Trials, their outcomes, and the history of both: the only record that crosses stages.
 //!
-//! A trial is asked, is pending, and is told its outcome once. Outcomes arrive in any order. Four things are
+//! A trial is asked, is pending, and is told its outcome once. Outcomes arrive in any order. Five things are
 //! kept apart: a trial can be *pending* (no outcome), *failed* (the evaluation broke), *infeasible* (it ran
-//! and said the point is not allowed) or *invalid* (it answered with something that is not a finite number).
-//! Only the fifth, *measured*, carries a value, and that value is finite by construction: no NaN can reach a
+//! and said the point is not allowed), *invalid* (it answered with something that is not a finite number) or
+//! *lost* (an accident that says nothing about the point).
+//! Only the sixth, *measured*, carries a value, and that value is finite by construction: no NaN can reach a
 //! model.
 //!
 //! Values here are the optimiser's own: smaller is better; `space::Direction` has turned the user's around.
@@ -130,6 +131,12 @@ pub enum Outcome {
         /// What it answered.
         answer: String,
     },
+    /// The evaluation was lost by an accident that is not the point's fault: no licence, a machine that went down. Nothing is
+    /// known about the point, and it may be proposed again.
+    Lost {
+        /// What happened, for people.
+        reason: String,
+    },
 }
 
 impl Outcome {
@@ -145,7 +152,9 @@ impl Outcome {
     pub fn value(&self) -> Option<f64> {
         match self {
             Outcome::Measured(value) => Some(value.get()),
-            Outcome::Failed { .. } | Outcome::Infeasible | Outcome::Invalid { .. } => None,
+            Outcome::Failed { .. } | Outcome::Infeasible | Outcome::Invalid { .. } | Outcome::Lost { .. } => {
+                None
+            }
         }
     }
 }
@@ -157,6 +166,7 @@ impl fmt::Display for Outcome {
             Outcome::Failed { reason } => write!(f, "failed: {reason}"),
             Outcome::Infeasible => f.write_str("infeasible"),
             Outcome::Invalid { answer } => write!(f, "invalid answer: {answer}"),
+            Outcome::Lost { reason } => write!(f, "lost: {reason}"),
         }
     }
 }

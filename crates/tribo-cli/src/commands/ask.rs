@@ -1,6 +1,6 @@
 //! `tribo ask`: points to be evaluated by hand, as JSON.
 
-use crate::args::StudyPath;
+use crate::args::{StudyPath, at_least_one};
 use crate::failure::{OK, Outcome};
 use crate::{output, study};
 use clap::Args;
@@ -16,7 +16,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     study: StudyPath,
     /// How many points.
-    #[arg(short, value_name = "K", default_value = "1")]
+    #[arg(short, value_name = "K", default_value = "1", value_parser = at_least_one)]
     n: NonZeroUsize,
     /// Go on although the study file was changed in what decides proposals: a new chapter begins, which knows all results so
     /// far.

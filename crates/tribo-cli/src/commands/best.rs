@@ -1,9 +1,10 @@
 //! `tribo best`: the best trials.
 
-use crate::args::StudyPath;
+use crate::args::{StudyPath, at_least_one};
 use crate::failure::{NO_VALUE, OK, Outcome};
 use crate::output;
 use clap::Args;
+use std::num::NonZeroUsize;
 use tribo_study::config::Config;
 use tribo_study::outputs::VALUE;
 use tribo_study::reading::Reading;
@@ -14,8 +15,8 @@ pub(crate) struct Options {
     #[command(flatten)]
     study: StudyPath,
     /// How many.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    top: usize,
+    #[arg(long, default_value = "1", value_name = "N", value_parser = at_least_one)]
+    top: NonZeroUsize,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -23,7 +24,8 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     let reading = Reading::open(&options.study.layout())?;
-    let best = summary::best(&reading.config, reading.ledger(), reading.rebuilt()?.points(), options.top)?;
+    let best =
+        summary::best(&reading.config, reading.ledger(), reading.rebuilt()?.points(), options.top.get())?;
     let code = if best.is_empty() { NO_VALUE } else { OK };
     if options.json {
         output::print_json(&serde_json::json!({ "version": 1, "best": best }))?;

@@ -9,20 +9,24 @@
 
 use crate::args::StudyPath;
 use crate::failure::{EVALUATOR, Failure, OK, Outcome};
+use crate::signals::Signals;
 use crate::{output, place, study};
 use clap::Args;
 use serde_json::{Map, Value};
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
-use tribo::space::UnitPoint;
+use std::time::Duration;
 use tribo_study::config::{Budget, Config, On, Run};
+use tribo_study::driver::{Interrupt, Interrupts};
 use tribo_study::job::params::Params;
 use tribo_study::job::{Answer, Kind};
 use tribo_study::layout::Layout;
-use tribo_study::point::to_json;
 use tribo_study::report::text;
 use tribo_study::{Error, job};
 
+/// Between two looks whether the evaluation has ended.
+const LOOK: Duration = Duration::from_millis(10);
 /// Lines of standard error that are shown.
 const TAIL: usize = 20;
 
@@ -54,11 +58,13 @@ pub(crate) fn run(options: &Options) -> Outcome {
         output::note("no [run] section: points are evaluated by hand, with `tribo ask` and `tribo tell`");
         return Ok(OK);
     };
-    let middle = config.space.decode(&UnitPoint::new(vec![0.5; config.space.dim()])?)?;
-    let params = to_json(&config.space, &middle);
+    let params = study::middle(&config)?;
     if let Err(wrong) = check_files(&layout, run, &params) {
         output::error(&wrong);
         return Ok(EVALUATOR);
+    }
+    if let Some(fault) = study::name_fault(&layout, &config)? {
+        return Err(Error::Config(fault).into());
     }
     if options.no_run {
         return Ok(OK);
@@ -105,8 +111,11 @@ fn evaluate(layout: &Layout, config: &Config, run: &Run, params: &Map<String, Va
     ));
     let trial = study::Scratch::new(layout, run, params)?;
     let program = place::program()?;
-    let job = Command::new(&program).arg("job").arg("--dir").arg(&trial.dir).stdin(Stdio::null()).status();
-    job.map_err(Error::io("cannot start", &program))?;
+    if let Some(code) = perform(&program, &trial.dir)? {
+        trial.remove();
+        output::note("interrupted; the evaluation was ended");
+        return Ok(code);
+    }
     let path = trial.dir.join(job::ANSWER_FILE);
     let bytes = fs::read(&path).map_err(|_| Error::Evaluator {
         reason: format!("it left no answer; see {}", trial.dir.display()),
@@ -131,10 +140,14 @@ fn evaluate(layout: &Layout, config: &Config, run: &Run, params: &Map<String, Va
         output::note(&format!("its folder is {}", trial.dir.display()));
         return Ok(EVALUATOR);
     }
+    let places = job::extract::places(&run.evaluation, &trial.dir, &trial.dir.join(job::STDOUT_FILE));
     trial.remove();
     let outputs = answer.finding.outputs.to_json(&config.outputs);
     let lines: String = outputs.iter().map(|(name, value)| format!("{name} {value}\n")).collect();
     output::print(&lines)?;
+    for (name, place) in places {
+        output::note(&format!("{name} is read from {place}"));
+    }
     if !answer.finding.reason.is_empty() {
         output::warning(&answer.finding.reason);
     }
@@ -145,6 +158,25 @@ fn evaluate(layout: &Layout, config: &Config, run: &Run, params: &Map<String, Va
     }
     output::note(&format!("all is well; `tribo run{}` starts the study", output::named(layout)));
     Ok(OK)
+}
+
+/// Runs the evaluation to its end. If someone interrupts, everything that it started is ended first; the exit code for that.
+fn perform(program: &Path, dir: &Path) -> Result<Option<u8>, Failure> {
+    let signals = Signals::catch(|_| output::note("ending the evaluation; Ctrl-C three times leaves it"))
+        .map_err(|error| Failure::usage(format!("signals cannot be caught: {error}")))?;
+    let job = Command::new(program).arg("job").arg("--dir").arg(dir).stdin(Stdio::null()).spawn();
+    let mut job = job.map_err(Error::io("cannot start", program))?;
+    let mut asked = false;
+    loop {
+        if job.try_wait().map_err(Error::io("cannot wait for", program))?.is_some() {
+            return Ok(asked.then(|| signals.exit_code()));
+        }
+        if !asked && signals.interrupt() != Interrupt::None {
+            fs::write(dir.join(job::CANCEL_FILE), "").map_err(Error::io("cannot write", dir))?;
+            asked = true;
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 /// What the whole study would take, if every evaluation took as long.

@@ -9,9 +9,9 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use tribo_study::Error;
 use tribo_study::reading::Reading;
 use tribo_study::report::table::{MOST_CSV_COLUMNS, Table};
-use tribo_study::{Error, Result};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -39,11 +39,16 @@ enum Format {
 }
 
 impl Format {
-    fn of(path: &Path) -> Format {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("jsonl" | "ndjson") => Format::Jsonl,
-            Some("parquet") => Format::Parquet,
-            _ => Format::Csv,
+    /// What the name of a file says, CSV if it says nothing.
+    fn of(path: &Path) -> Result<Format, Failure> {
+        match path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).as_deref() {
+            None | Some("csv" | "txt") => Ok(Format::Csv),
+            Some("jsonl" | "ndjson") => Ok(Format::Jsonl),
+            Some("parquet") => Ok(Format::Parquet),
+            Some(other) => Err(Failure::usage(format!(
+                "{}: a table is not written as {other}; name the file .csv, .jsonl or .parquet, or say --format",
+                path.display()
+            ))),
         }
     }
 }
@@ -53,7 +58,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let rebuilt = reading.rebuilt()?;
     let begun = reading.begun();
     let table = Table::new(&reading.config, reading.ledger(), rebuilt.points(), &begun);
-    let format = options.format.unwrap_or_else(|| Format::of(&options.output));
+    let format = options.format.map_or_else(|| Format::of(&options.output), Ok)?;
     let n_columns = table.n_columns();
     if format == Format::Csv && n_columns > MOST_CSV_COLUMNS && !options.all {
         return Err(Failure::usage(format!(
@@ -79,7 +84,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(OK)
 }
 
-fn write(table: &Table<'_>, format: Format, out: impl Write + Send, path: &Path) -> Result<()> {
+fn write(table: &Table<'_>, format: Format, out: impl Write + Send, path: &Path) -> tribo_study::Result<()> {
     match format {
         Format::Csv => table.write_csv(out, path),
         Format::Jsonl => table.write_json_lines(out, path),

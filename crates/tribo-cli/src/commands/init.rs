@@ -9,7 +9,8 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use tribo_study::Error;
-use tribo_study::layout::STUDY_FILE;
+use tribo_study::config::Config;
+use tribo_study::layout::{STUDY_FILE, shell_word};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -56,7 +57,13 @@ impl Template {
 pub(crate) fn run(options: &Options) -> Outcome {
     let folder = &options.folder;
     let files: Vec<(&str, String)> = match (&options.from, options.template) {
-        (Some(line), _) => vec![(STUDY_FILE, line::study_file(line, folder).map_err(Failure::usage)?)],
+        (Some(line), _) => {
+            let text = line::study_file(line, folder).map_err(Failure::usage)?;
+            // What is wrong with a range is said now, not by the next command.
+            Config::parse(&folder.join(STUDY_FILE), &text)
+                .map_err(|error| Failure::usage(format!("--from: {}", error.message)))?;
+            vec![(STUDY_FILE, text)]
+        }
         (None, template) => {
             let files = template.map_or(templates::PLAIN, Template::files);
             files.iter().map(|file| (file.name, file.text.to_owned())).collect()
@@ -73,7 +80,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         write(&folder.join(name), text)?;
         output::note(&format!("wrote {}", folder.join(name).display()));
     }
-    let study = if folder == Path::new(".") { String::new() } else { format!(" {}", folder.display()) };
+    let study = if folder == Path::new(".") { String::new() } else { format!(" {}", shell_word(folder)) };
     output::note(&format!("next: `tribo check{study}` checks it, `tribo run{study}` runs the study"));
     Ok(OK)
 }

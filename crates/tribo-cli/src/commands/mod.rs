@@ -12,6 +12,7 @@ pub(crate) mod inputs;
 pub(crate) mod job;
 pub(crate) mod man;
 pub(crate) mod repair;
+pub(crate) mod retry;
 pub(crate) mod run;
 mod schema;
 pub(crate) mod status;
@@ -38,6 +39,7 @@ pub(crate) fn run(command: Command) -> Outcome {
         Command::Ask(options) => ask::run(&options),
         Command::Tell(options) => tell::run(&options),
         Command::Cancel(options) => cancel::run(&options),
+        Command::Retry(options) => retry::run(&options),
         Command::Repair(options) => repair::run(&options),
         Command::Completions(options) => completions::run(&options),
         Command::Man(options) => man::run(&options),

@@ -1,7 +1,7 @@
 //! `tribo run`: starts a study, or goes on with it.
 
 use super::best;
-use crate::args::StudyPath;
+use crate::args::{StudyPath, at_least_one};
 use crate::failure::{FAILURES, Failure, NO_VALUE, OK, Outcome};
 use crate::output;
 use crate::progress::{Events, People, Quiet, Screen};
@@ -9,11 +9,12 @@ use crate::signals::Signals;
 use crate::{place, study};
 use clap::Args;
 use std::num::NonZeroUsize;
+use tribo_study::Error;
 use tribo_study::config::Config;
 use tribo_study::driver::notice::{Finish, Observer};
 use tribo_study::driver::{AGAIN_S, Driver, Interrupt};
 use tribo_study::layout::Layout;
-use tribo_study::owned::How;
+use tribo_study::owned::{self, How};
 use tribo_study::report::summary::{self, Best};
 use tribo_study::report::text;
 
@@ -22,7 +23,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     study: StudyPath,
     /// Evaluations under way at once, instead of what the study file says.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     workers: Option<NonZeroUsize>,
     /// Take the study from a driver on another host that is known to be gone.
     #[arg(long)]
@@ -41,6 +42,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     let layout = options.study.layout();
+    refuse_names(&layout)?;
     let writing =
         study::open(&layout, How { take_over: options.take_over, new_chapter: options.new_chapter })?;
     let mut run = place::run(&writing)?;
@@ -70,6 +72,17 @@ pub(crate) fn run(options: &Options) -> Outcome {
         }
         Finish::Evaluations | Finish::WallTime | Finish::Target | Finish::Exhausted => OK,
     })
+}
+
+/// Parameters whose names clash or that nothing uses stop a study before it begins; one that has begun goes on with a word.
+fn refuse_names(layout: &Layout) -> Result<(), Failure> {
+    let config = study::config(layout)?;
+    let Some(fault) = study::name_fault(layout, &config)? else { return Ok(()) };
+    match owned::ledger(layout)? {
+        Some(ledger) if ledger.trials().len() > 0 => output::warning(&fault.to_string()),
+        _ => return Err(Error::Config(fault).into()),
+    }
+    Ok(())
 }
 
 /// What an interruption means, and what a second one would do.

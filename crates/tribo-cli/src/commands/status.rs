@@ -45,6 +45,7 @@ fn write_page(
         Phase::Finished { why } => format!("finished: {why}"),
         Phase::Stopped { why } => format!("stopped: {why}"),
         Phase::Interrupted => "not running; the last driver ended without a word".to_owned(),
+        Phase::ByHand => "evaluated by hand".to_owned(),
     };
     let objective = match summary.objective.as_str() {
         VALUE => String::new(),
@@ -61,20 +62,25 @@ fn write_page(
     }
     let counts = &summary.counts;
     let of = summary.evaluations.map(|n| format!(" of {n}")).unwrap_or_default();
+    let waiting = if summary.phase == Phase::ByHand { "to be told" } else { "waiting" };
     let parts: Vec<String> = [
-        (counts.measured, "with a value"),
+        (counts.measured - counts.imported, "with a value"),
         (counts.failed, "failed"),
         (counts.invalid, "invalid"),
         (counts.infeasible, "infeasible"),
+        (counts.lost, "lost"),
         (counts.running, "running"),
-        (counts.waiting, "waiting"),
-        (counts.imported, "imported"),
+        (counts.waiting, waiting),
     ]
     .into_iter()
     .filter(|(n, word)| *n > 0 || *word == "with a value")
     .map(|(n, word)| format!("{n} {word}"))
     .collect();
-    writeln!(page, "trials    {}{of} done: {}", counts.done(), parts.join(", "))?;
+    let imported = match counts.imported {
+        0 => String::new(),
+        n => format!("; {n} imported"),
+    };
+    writeln!(page, "trials    {}{of} done: {}{imported}", counts.done(), parts.join(", "))?;
     match &summary.best {
         Some(best) => write!(page, "best      {}", best::text(&reading.config, best))?,
         None => writeln!(page, "best      none yet")?,

@@ -1,4 +1,4 @@
-//! `tribo tell`: the outcome of a trial. Telling the same again changes nothing.
+//! `tribo tell`: the outcome of a trial. Telling the same again changes nothing; another is for `--replace`.
 
 use super::words;
 use crate::failure::{Failure, OK, Outcome};
@@ -11,18 +11,25 @@ use tribo_study::outputs::Outputs;
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "tribo tell [STUDY] <TRIAL> <VALUE | NAME=VALUE... | --failed REASON | --infeasible>"
+    override_usage = "tribo tell [STUDY] <TRIAL> <VALUE | NAME=VALUE... | --failed REASON | --infeasible | --lost REASON> [--replace]"
 )]
 pub(crate) struct Options {
     /// The study (the current folder if left out), the trial, and its value, or its outputs by name.
     #[arg(required = true, num_args = 1.., allow_negative_numbers = true, value_name = "WORDS")]
     words: Vec<String>,
     /// The evaluation broke, for this reason.
-    #[arg(long, value_name = "REASON", conflicts_with = "infeasible")]
+    #[arg(long, value_name = "REASON", conflicts_with_all = ["infeasible", "lost"])]
     failed: Option<String>,
     /// The point is not allowed.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "lost")]
     infeasible: bool,
+    /// The evaluation was lost by an accident, for this reason: nothing is known about the point, and the evaluation is not
+    /// spent.
+    #[arg(long, value_name = "REASON")]
+    lost: Option<String>,
+    /// The trial was told something wrong, and this is right. A new chapter begins, which knows it.
+    #[arg(long)]
+    replace: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
@@ -32,11 +39,12 @@ pub(crate) fn run(options: &Options) -> Outcome {
     };
     let trial = words::trial(trial)?;
     let numbers = numbers.iter().map(|word| number(word)).collect::<Result<Vec<_>, _>>()?;
-    let kind = match (numbers.is_empty(), &options.failed, options.infeasible) {
-        (false, None, false) => Kind::Ok,
-        (_, Some(_), false) => Kind::Failed,
-        (_, None, true) => Kind::Infeasible,
-        _ => return Err(unsaid(trial)),
+    let (kind, reason) = match (&options.failed, options.infeasible, &options.lost) {
+        (Some(reason), _, _) => (Kind::Failed, format!("failed: {reason}")),
+        (None, true, _) => (Kind::Infeasible, String::new()),
+        (None, false, Some(reason)) => (Kind::Lost, format!("lost: {reason}")),
+        (None, false, None) if !numbers.is_empty() => (Kind::Ok, String::new()),
+        (None, false, None) => return Err(unsaid(trial)),
     };
     if kind != Kind::Ok && numbers.iter().any(|(name, _)| name.is_none()) {
         return Err(unsaid(trial));
@@ -51,10 +59,16 @@ pub(crate) fn run(options: &Options) -> Outcome {
         }
         outputs.insert(name, value);
     }
-    let reason = options.failed.as_ref().map(|reason| format!("failed: {reason}")).unwrap_or_default();
-    let told = study.tell(trial, &Finding { kind, outputs, reason })?;
+    let finding = Finding { kind, outputs, reason };
+    let told = match options.replace {
+        true => study.replace(trial, &finding)?,
+        false => study.tell(trial, &finding)?,
+    };
     study.close("told by hand")?;
     output::note(&match told {
+        Told::New if options.replace => {
+            format!("the outcome of trial {trial} is replaced; a new chapter begins, which knows it")
+        }
         Told::New => format!("trial {trial} is told"),
         Told::Repeated => format!("trial {trial} has this outcome already; nothing changed"),
     });
@@ -63,13 +77,16 @@ pub(crate) fn run(options: &Options) -> Outcome {
 
 fn unsaid(trial: u64) -> Failure {
     Failure::usage(format!(
-        "say what came of trial {trial}: its value, or its outputs as NAME=VALUE, or --failed REASON, or --infeasible"
+        "say what came of trial {trial}: its value, or its outputs as NAME=VALUE, or --failed REASON, or --infeasible, or --lost REASON"
     ))
 }
 
 /// `0.25`, or `mass=0.25`.
 fn number(word: &str) -> Result<(Option<&str>, f64), Failure> {
     match word.rsplit_once('=') {
+        Some((name, "")) if !name.is_empty() => {
+            Err(Failure::usage(format!("`{word}` has no number; write it as in {name}=0.25")))
+        }
         Some((name, value)) if !name.is_empty() => Ok((Some(name), finite(value)?)),
         _ => Ok((None, finite(word)?)),
     }

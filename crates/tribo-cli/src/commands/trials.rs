@@ -1,7 +1,6 @@
 //! `tribo trials`: a list of trials, or everything about one.
 
 use super::words;
-use crate::args::StudyPath;
 use crate::failure::{Failure, OK, Outcome};
 use crate::output;
 use crate::study;
@@ -9,7 +8,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 use std::fs;
 use std::io::Write;
-use tribo_study::job::Answer;
+use tribo_study::job::{Answer, Kind, Spec, extract};
 use tribo_study::reading::Reading;
 use tribo_study::report::columns::{self, Field};
 use tribo_study::report::point::Cell;
@@ -25,9 +24,11 @@ const SHOWN_REASON: usize = 60;
 const TAIL: usize = 20;
 
 #[derive(Debug, Args)]
+#[command(override_usage = "tribo trials [OPTIONS] [STUDY] [TRIAL]")]
 pub(crate) struct Options {
-    #[command(flatten)]
-    study: StudyPath,
+    /// The study (the current folder if left out), and the number of a trial to see everything about it.
+    #[arg(value_name = "WORDS", num_args = 0..=2)]
+    words: Vec<String>,
     /// Only trials that ended without a value.
     #[arg(long)]
     failed: bool,
@@ -40,8 +41,15 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    let reading = Reading::open(&options.study.layout())?;
-    match options.trial {
+    let (layout, words) = words::split(&options.words);
+    let named = words.iter().map(|word| words::trial(word)).collect::<Result<Vec<u64>, Failure>>()?;
+    let trial = match (&named[..], options.trial) {
+        ([], trial) => trial,
+        ([trial], None) if !options.failed => Some(*trial),
+        _ => return Err(Failure::usage("name one trial, or --failed, e.g. `tribo trials 17`")),
+    };
+    let reading = Reading::open(&layout)?;
+    match trial {
         Some(trial) => one(&reading, trial, options.json),
         None => list(&reading, options),
     }
@@ -156,6 +164,8 @@ struct Shown<'a> {
     attempt: &'a AttemptState,
     folder: String,
     answer: Option<Answer>,
+    /// Where its numbers stand.
+    places: Vec<(String, String)>,
     tail: String,
 }
 
@@ -165,8 +175,14 @@ impl<'a> Shown<'a> {
         // Folders come and go (`keep`), so whatever cannot be read is not shown.
         let answer = fs::read(folder.join(tribo_study::job::ANSWER_FILE)).ok();
         let answer: Option<Answer> = answer.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let spec = fs::read(folder.join(tribo_study::job::SPEC_FILE)).ok();
+        let spec: Option<Spec> = spec.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let is_ok = attempt.end.as_ref().is_some_and(|end| end.finding.kind == Kind::Ok);
+        let places = spec.filter(|_| is_ok).map_or(vec![], |spec| {
+            extract::places(&spec.evaluation, &folder, &folder.join(tribo_study::job::STDOUT_FILE))
+        });
         let tail = study::stderr_tail(&folder, TAIL);
-        Shown { attempt, folder: folder.display().to_string(), answer, tail }
+        Shown { attempt, folder: folder.display().to_string(), answer, places, tail }
     }
 
     fn object(&self) -> Value {
@@ -182,6 +198,7 @@ impl<'a> Shown<'a> {
             "host": end.map(|end| end.host.as_str()),
             "exit_code": self.answer.as_ref().and_then(|answer| answer.exit_code),
             "signal": self.answer.as_ref().and_then(|answer| answer.signal),
+            "places": self.places.iter().map(|(name, place)| (name.clone(), place.as_str().into())).collect::<Map<_, _>>(),
             "stderr_tail": self.tail,
         })
     }
@@ -207,6 +224,9 @@ impl<'a> Shown<'a> {
             if !end.finding.reason.is_empty() {
                 writeln!(out, "  {}", end.finding.reason.replace('\n', "\n  "))?;
             }
+        }
+        for (name, place) in &self.places {
+            writeln!(out, "  {name} is read from {place}")?;
         }
         writeln!(out, "  folder {}", self.folder)?;
         if !self.tail.is_empty() {

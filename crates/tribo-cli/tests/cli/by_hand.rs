@@ -32,8 +32,8 @@ fn telling_again_changes_nothing() {
     folder.tribo(["ask"]).code(0);
     folder.tribo(["tell", "0", "2"]).code(0).says("is told");
     folder.tribo(["tell", "0", "2.0"]).code(0).says("nothing changed");
-    folder.tribo(["tell", "0", "3"]).code(2).says("the value 2.0; it cannot be changed");
-    folder.tribo(["tell", "0", "--infeasible"]).code(2).says("cannot be changed");
+    folder.tribo(["tell", "0", "3"]).code(2).says("the value 2.0; if that is wrong, replace it");
+    folder.tribo(["tell", "0", "--infeasible"]).code(2).says("--replace");
     assert_eq!(folder.tribo(["best", "--json"]).json()["best"][0]["value"], 2.0);
 }
 

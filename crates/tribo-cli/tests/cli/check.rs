@@ -72,3 +72,27 @@ fn a_study_by_hand_needs_no_command() {
     let (head, _) = SQUARE.split_once("[run]").unwrap();
     Folder::with(head).tribo(["check"]).code(0).says("tribo ask");
 }
+
+#[test]
+fn a_value_is_shown_with_the_line_it_is_read_from() {
+    let command = r#"'echo "Solver 2.1, 1000 cells"; echo "mass = 42 kg"'
+result = "stdout""#;
+    let folder = Folder::with(&with_command(command));
+    let place = r#"value is read from line 2 of stdout, "mass = 42 kg""#;
+    folder.tribo(["check"]).code(0).says(place);
+    folder.tribo(["run"]).code(0);
+    folder.tribo(["trials", "--trial", "0"]).code(0).prints(place);
+    let one = folder.tribo(["trials", "--trial", "0", "--json"]).code(0).json();
+    assert_eq!(one["attempts"][0]["places"]["value"], r#"line 2 of stdout, "mass = 42 kg""#);
+}
+
+#[test]
+fn a_value_that_may_be_another_is_refused() {
+    for (output, part) in [
+        (r#"echo "objective = 42"; echo "Finished in 3.2 s""#, "which number is the answer?"),
+        ("echo 1,5", "could be a decimal comma, thousands or two numbers"),
+    ] {
+        let folder = Folder::with(&with_command(&format!("'{output}'\nresult = \"stdout\"")));
+        folder.tribo(["check"]).code(7).says(part).says("invalid");
+    }
+}

@@ -116,7 +116,7 @@ fn a_journal_of_a_later_version_is_not_called_damaged() {
     };
     let later = format!(
         "{OUTPUTS}{}{}",
-        line(last, r#""type":"raised","version":2,"minor":1,"tribo":"9.0.0""#),
+        line(last, r#""type":"raised","version":2,"minor":7,"tribo":"9.0.0""#),
         line(last + 1, r#""type":"dreamt","of":"sheep""#)
     );
     folder.write("study.tribo/journal", &later);
@@ -124,7 +124,7 @@ fn a_journal_of_a_later_version_is_not_called_damaged() {
         folder
             .tribo([command])
             .code(4)
-            .says("written by a newer tribo (format 2.1; this program reads up to 2.0)");
+            .says("written by a newer tribo (format 2.7; this program reads up to 2.1)");
     }
     assert_eq!(folder.read("study.tribo/journal"), later);
 }

@@ -3,16 +3,19 @@
 // An unwrap that fails in a test is a failed test.
 #![allow(clippy::unwrap_used)]
 
+mod again;
 mod bad;
 mod by_hand;
 mod chapters;
 mod check;
 mod earlier;
+mod everyday;
 mod export;
 mod help;
 mod init;
 mod inputs;
 mod listing;
+mod names;
 mod outputs;
 mod pull;
 mod repair;

@@ -186,6 +186,11 @@ impl Running {
         self.signal("INT");
     }
 
+    /// What it has said so far.
+    pub(crate) fn stderr(&self) -> String {
+        fs::read_to_string(&self.stderr).unwrap()
+    }
+
     /// Waits for its end, which must come in time.
     pub(crate) fn wait_in_time(mut self) -> Done {
         let begin = Instant::now();

@@ -40,6 +40,8 @@ class Study:
         outputs: dict[str, float],
         failed: str | None,
         infeasible: bool,
+        lost: str | None,
+        replace: bool,
         /,
     ) -> None: ...
     def trials(

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 Callback = Callable[["Trial", Study], Any]
 
+# What a function raises whatever it is given.
+MISTAKES = (NameError, ImportError, SyntaxError)
+# What it may raise at some points only: twice the same in the first two evaluations is no coincidence.
+LIKELY_MISTAKES = (TypeError, AttributeError, LookupError)
+
 
 class Result:
     """What came of a run: `x` and `value` are the best point and its value, `trials` all evaluations, `study` made them."""
@@ -38,13 +43,13 @@ class Result:
 
     @property
     def evaluations(self) -> int:
-        """Evaluations that ended, well or badly."""
-        return sum(trial.state != "pending" for trial in self.trials)
+        """Evaluations that ended, well or badly; those that were lost do not count."""
+        return sum(trial.state not in ("pending", "lost") for trial in self.trials)
 
     @property
     def failed(self) -> int:
         """Evaluations that gave no value: failed, infeasible, or not a finite number."""
-        return sum(trial.state not in ("pending", "measured") for trial in self.trials)
+        return sum(trial.state not in ("pending", "lost", "measured") for trial in self.trials)
 
     def __repr__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
@@ -79,7 +84,9 @@ def minimize(
     f
         The function. Its first argument is an array if the space is a list of bounds, a dict if it is a mapping; it
         returns a number, or a mapping of names to numbers. An exception makes a failed trial and the run goes on; NaN and
-        infinities are kept as invalid.
+        infinities are kept as invalid. A mistake in the function itself ends the run, as long as nothing was measured: a
+        NameError, ImportError or SyntaxError at once, a TypeError, AttributeError, KeyError or IndexError when the first
+        two evaluations raise the same. Such trials are lost, not failed, so the study can go on with a repaired function.
     space, bounds
         A list of `(low, high)` or a mapping of names to `Float`, `Int` and `Categorical`; two names for one argument.
     evaluations
@@ -109,7 +116,8 @@ def minimize(
     Raises
     ------
     EvaluationError
-        If no evaluation gave a value, or the executor broke. Its `study` holds the results so far.
+        If no evaluation gave a value, the function has a mistake, or the executor broke. Its `study` holds the results so
+        far.
     """
     return _run("minimize", f, space, bounds, evaluations, seed, strategy, objective, args, workers, executor, callback, progress, study)
 
@@ -194,6 +202,7 @@ class _Run:
         self._name = getattr(f, "__name__", type(f).__name__)
         self._callback = callback
         trials = study.trials
+        trials = [trial for trial in trials if trial.state != "lost"]
         self._waiting = deque(trial for trial in trials if trial.state == "pending")
         self._to_ask = max(0, evaluations - len(trials))
         self._finished = len(trials) - len(self._waiting)
@@ -241,6 +250,13 @@ class _Run:
 
     def _take(self, answer: Answer) -> bool:
         """Tells an answer; says whether the callback wants to stop."""
+        if answer.raised is not None and self._is_mistake(answer.raised):
+            self._study.tell(answer.trial, lost=describe(answer.raised))
+            raise EvaluationError(
+                f"f: {self._name} raised {describe(answer.raised)}, as it would at any other point; nothing was measured. "
+                "Repair it and go on with the `study` of this error, or begin again",
+                self._study,
+            ) from answer.raised
         if answer.raised is not None:
             self._first_raised = self._first_raised or answer.raised
             self._study.tell(answer.trial, failed=describe(answer.raised))
@@ -261,6 +277,13 @@ class _Run:
             return True
         # Only a truth value, Python's or numpy's: many functions return something by the way.
         return type(wish).__name__ in ("bool", "bool_") and bool(wish)
+
+    def _is_mistake(self, raised: Exception) -> bool:
+        """Whether an exception is the function's own and not the point's: nothing was measured, and no point can help."""
+        first = self._first_raised
+        same = first is not None and (type(first), str(first)) == (type(raised), str(raised))
+        at_once = isinstance(raised, MISTAKES)
+        return self._best is None and (at_once or (same and self._finished == 1 and isinstance(raised, LIKELY_MISTAKES)))
 
     def _tell_outputs(self, answer: Answer, returned: Mapping[Any, Any]) -> None:
         objective = self._study.objective

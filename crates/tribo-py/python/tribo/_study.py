@@ -162,12 +162,16 @@ class Study:
         *,
         failed: str | None = None,
         infeasible: bool = False,
+        lost: str | None = None,
+        replace: bool = False,
     ) -> None:
-        """Tells what came of a trial: its `value`, or why it `failed`, or that the point is not allowed.
+        """Tells what came of a trial: its `value`, or why it `failed`, or that the point is not allowed, or that it was `lost`
+        by an accident (a licence, a machine), which says nothing about the point and does not count as an evaluation.
 
-        A mapping tells several outputs by name, among them the one that is optimised; beside `failed` and `infeasible` it
-        tells the others. NaN and infinities are kept as an invalid answer, and left out of the other outputs. Telling the
-        same again changes nothing; telling something else is a `TrialError`.
+        A mapping tells several outputs by name, among them the one that is optimised; beside `failed`, `infeasible` and
+        `lost` it tells the others. NaN and infinities are kept as an invalid answer, and left out of the other outputs.
+        Telling the same again changes nothing; telling something else is a `TrialError`, unless `replace` says that what
+        was told before is wrong: the study then begins a new chapter, which knows what is right.
 
         >>> study = Study([(-5, 5)], objective="mass")
         >>> [trial] = study.ask()
@@ -186,7 +190,7 @@ class Study:
                 if not (isinstance(name, str) and name):
                     raise ArgumentError(f"value: {name!r} is not the name of an output; names are strings")
             number = outputs.pop(self.objective, None)
-            if number is None and failed is None and not infeasible:
+            if number is None and failed is None and lost is None and not infeasible:
                 there = f"there is {', '.join(outputs)}" if outputs else "it is empty"
                 raise ArgumentError(
                     f"value: there is no output {self.objective!r}, {there}; tell it together with the others, or that the "
@@ -196,11 +200,13 @@ class Study:
             number = None if value is None else _number("value", value)
         if failed is not None and not isinstance(failed, str):
             raise ArgumentError(f"failed is {_found(failed)}; give the reason, a string")
-        if [number is not None, failed is not None, bool(infeasible)].count(True) != 1:
-            raise ArgumentError("say what came of the trial with exactly one of `value`, `failed` and `infeasible`")
+        if lost is not None and not isinstance(lost, str):
+            raise ArgumentError(f"lost is {_found(lost)}; give the reason, a string")
+        if [number is not None, failed is not None, bool(infeasible), lost is not None].count(True) != 1:
+            raise ArgumentError("say what came of the trial with exactly one of `value`, `failed`, `infeasible` and `lost`")
         if not 0 <= id < 2**63:
             raise _core.TrialError(f"there is no trial {id}")
-        self._core.tell(id, number, outputs, failed, bool(infeasible))
+        self._core.tell(id, number, outputs, failed, bool(infeasible), lost, bool(replace))
 
     def add(self, x: Any, value: float | Mapping[str, float | None] | None = None) -> Trial:
         """Makes a trial of a point that was chosen elsewhere: with a value one that was evaluated, without one that is

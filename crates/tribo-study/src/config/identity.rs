@@ -55,9 +55,13 @@ impl Identity {
             parameters: file
                 .sections("parameter", &PARAMETER)
                 .iter()
-                // That speaks of evaluations made before, and changes no proposal by itself.
+                // These speak of evaluations made before and of how they are made, and change no proposal.
                 .map(|parameter| {
-                    parameter.canonical().into_iter().filter(|(key, _)| key != "earlier").collect()
+                    parameter
+                        .canonical()
+                        .into_iter()
+                        .filter(|(key, _)| key != "earlier" && key != "unused")
+                        .collect()
                 })
                 .collect(),
             strategy: pairs,

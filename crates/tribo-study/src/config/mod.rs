@@ -19,12 +19,13 @@ mod tests;
 
 pub(crate) use keys::{Section, Type, key, table};
 pub(crate) use place::Complaint;
+pub use read::about_parameter;
 pub(crate) use view::View;
 
 use crate::outputs::{Goal, Output, VALUE};
 use crate::scheduler::Settings;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,6 +69,8 @@ pub struct Config {
     pub space: Space,
     /// The values that parameters had in the evaluations made before they were added, by name.
     pub earlier: BTreeMap<String, serde_json::Value>,
+    /// Parameters that are meant to be used by nothing.
+    pub unused: BTreeSet<String>,
     /// How points are chosen.
     pub strategy: Strategy,
     /// When to stop.
@@ -338,11 +341,14 @@ pub struct Retries {
     pub timeout: u32,
     /// It ran out of memory.
     pub memory: u32,
+    /// How long an attempt waits that was asked for by the program; the next ones wait longer.
+    pub delay: Duration,
 }
 
 impl Default for Retries {
     fn default() -> Self {
-        Retries { transient: 2, infrastructure: 3, failed: 0, timeout: 0, memory: 0 }
+        let delay = Duration::from_secs(30);
+        Retries { transient: 5, infrastructure: 3, failed: 0, timeout: 0, memory: 0, delay }
     }
 }
 

@@ -91,6 +91,7 @@ pub(super) fn found(value: &DeValue<'_>) -> String {
         }
         DeValue::String(text) => format!("the text {text:?}"),
         DeValue::Integer(integer) => format!("the whole number {integer}"),
+        DeValue::Float(float) if number(value).is_none() => format!("{float}, which is not a finite number"),
         DeValue::Float(float) => format!("the number {float}"),
         DeValue::Boolean(flag) => flag.to_string(),
         DeValue::Datetime(_) => "a date or time".to_owned(),

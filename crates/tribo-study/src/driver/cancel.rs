@@ -1,6 +1,6 @@
 //! Cancelling: trials that the user gives up, attempts that are not wanted any more, and the runner told of it.
 
-use super::Driver;
+use super::{Driver, is_full};
 use crate::Result;
 use crate::job::{Finding, Kind};
 use crate::store::Claim;
@@ -29,8 +29,9 @@ impl Driver<'_> {
     pub(super) fn end_attempt(&mut self, id: AttemptId, reason: &str) -> Result<()> {
         let Some(attempt) = self.parts.ledger.attempt(id) else { return Ok(()) };
         let job = self.job_ref(attempt);
+        let Some(claim) = self.claim(id)? else { return Ok(()) };
         let submitted = !self.ready.remove(&id);
-        let never_runs = self.parts.store.revoke(id)? == Claim::Taken;
+        let never_runs = claim == Claim::Taken;
         if never_runs || !submitted {
             self.sights.remove(&id);
             self.ended(id, Record::ended(id, Finding::none(Kind::Cancelled, reason)))?;
@@ -41,6 +42,18 @@ impl Driver<'_> {
             self.to_cancel.push(job);
         }
         Ok(())
+    }
+
+    /// Claims an attempt for the driver, so that no job of it starts any more. None if the disk is full, which is waited for:
+    /// whoever wanted it tries again.
+    pub(super) fn claim(&mut self, id: AttemptId) -> Result<Option<Claim>> {
+        match self.parts.store.revoke(id) {
+            Err(error) if is_full(&error) => {
+                self.warn(format!("{error}; waiting for space, nothing is lost"));
+                Ok(None)
+            }
+            claimed => claimed.map(Some),
+        }
     }
 
     /// Cancels what was marked, now that the reason is durable.

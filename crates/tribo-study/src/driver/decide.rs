@@ -19,8 +19,7 @@ impl Driver<'_> {
             if trial.attempts.is_empty() && !self.cancelled.contains(&id) {
                 continue;
             }
-            let decided =
-                trial.attempts.iter().any(|a| a.end.as_ref().is_some_and(|end| end.finding.kind == Kind::Ok));
+            let decided = trial.ends().any(|(_, end)| end.finding.kind == Kind::Ok);
             if !decided && trial.attempts.iter().any(|attempt| attempt.end.is_none()) {
                 continue;
             }
@@ -28,11 +27,12 @@ impl Driver<'_> {
                 Next::Tell(finding) => outcomes.push((id, finding)),
                 Next::Attempt => {
                     let last = trial.attempts.last().map(|attempt| attempt.id);
+                    let wait = retry::wait(trial, &retries, self.parts.clock.utc_ms());
                     for notice in &mut self.notices {
-                        if let Notice::Ended { id, retried, .. } = notice
+                        if let Notice::Ended { id, retried, wait_s, .. } = notice
                             && Some(*id) == last
                         {
-                            *retried = true;
+                            (*retried, *wait_s) = (true, wait.as_secs_f64());
                         }
                     }
                 }
@@ -58,16 +58,21 @@ impl Driver<'_> {
             self.sights.remove(&job.id);
             self.ready.remove(&job.id);
             self.explained(job.id);
-            self.parts.store.revoke(job.id)?;
+            self.claim(job.id)?;
             self.to_cancel.push(job);
         }
+        // A point that was lost may be proposed again.
+        self.exhausted &= finding.kind != Kind::Lost;
         if matches!(finding.kind, Kind::Ok | Kind::Infeasible) {
-            self.failures_in_row = 0;
+            (self.failures_in_row, self.lost_in_row) = (0, 0);
         } else {
             let last = self.parts.ledger.trial(trial).and_then(|state| state.attempts.last()?.end.as_ref());
             let speaks = last.is_some_and(|end| speaks_of_evaluation(end.finding.kind));
             if speaks && !self.cancelled.contains(&trial) {
                 self.failures_in_row += 1;
+                self.last_failure.clone_from(&finding.reason);
+            } else if finding.kind == Kind::Lost {
+                self.lost_in_row += 1;
                 self.last_failure.clone_from(&finding.reason);
             }
         }

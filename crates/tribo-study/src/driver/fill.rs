@@ -1,13 +1,14 @@
-//! Filling free workers: retries first, then new points; recorded, synced, and only then submitted.
+//! Filling free workers: retries first, then new points; recorded, synced, and only then submitted. A trial that waits for
+//! its next attempt keeps its worker: whatever it waits for, others would lack it, too.
 
 use super::notice::Notice;
 use super::sight::Sight;
-use super::{Driver, Interrupt, limits};
+use super::{Driver, Interrupt, limits, retry};
 use crate::job::{self, Finding, JOB_VERSION, Kind, Spec};
 use crate::report::text::count;
 use crate::runner::{Attempt, Submission};
 use crate::store::Prepared;
-use crate::store::ledger::AttemptState;
+use crate::store::ledger::{AttemptState, TrialState};
 use crate::store::record::Record;
 use crate::tag::{AttemptId, Tag};
 use crate::{Error, Result};
@@ -30,18 +31,22 @@ impl Driver<'_> {
         let workers = workers.min(self.limits.cap.unwrap_or(usize::MAX)).max(1);
         let mut free = workers.saturating_sub(self.sights.len() + self.ready.len());
         // Trials without an attempt under way: after a crash, or to be tried again.
-        let waiting: Vec<AttemptId> = self
+        let idle = self
             .parts
             .ledger
             .open()
             .filter(|(_, trial)| !trial.is_by_hand())
-            .filter(|(_, trial)| trial.attempts.iter().all(|attempt| attempt.end.is_some()))
-            .map(|(id, trial)| AttemptId { trial: id, attempt: trial.attempts.len() as u32 + 1 })
-            .take(free)
-            .collect();
+            .filter(|(_, trial)| trial.attempts.iter().all(|attempt| attempt.end.is_some()));
+        let (retries, now_ms) = (self.parts.run.retries, self.parts.clock.utc_ms());
+        let is_due = |trial: &TrialState| retry::wait(trial, &retries, now_ms).is_zero();
+        let (due, later): (Vec<_>, Vec<_>) = idle.partition(|(_, trial)| is_due(trial));
+        free = free.saturating_sub(later.len());
+        let due = due.into_iter().take(free);
+        let waiting: Vec<AttemptId> =
+            due.map(|(trial, state)| AttemptId { trial, attempt: state.attempts.len() as u32 + 1 }).collect();
         free -= waiting.len();
         waiting.into_iter().try_for_each(|id| self.intend(id))?;
-        let asked = self.parts.ledger.n_asked();
+        let asked = self.parts.ledger.n_spent();
         let left = self.parts.config.budget.evaluations.map_or(usize::MAX, |n| n.saturating_sub(asked));
         let wanted = free.min(left);
         if wanted == 0 || self.exhausted {

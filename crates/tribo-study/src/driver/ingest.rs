@@ -25,6 +25,7 @@ impl Driver<'_> {
         for request in self.parts.store.requests()? {
             match request {
                 Request::Cancel(trial) => self.give_up(trial)?,
+                Request::Retry(trial) => self.reopen(trial)?,
                 Request::CancelAll => self.limits.cancel_all = true,
                 Request::Stop => self.limits.stop = true,
             }
@@ -119,7 +120,7 @@ impl Driver<'_> {
         self.append(record)?;
         self.explained(id);
         self.limits.freed(self.parts.clock.now());
-        self.notices.push(Notice::Ended { id, kind, reason, retried: false });
+        self.notices.push(Notice::Ended { id, kind, reason, retried: false, wait_s: 0.0 });
         Ok(())
     }
 }

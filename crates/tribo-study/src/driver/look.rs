@@ -213,12 +213,13 @@ impl Driver<'_> {
         for (id, judgement) in judged {
             let (kind, reason, host) = match judgement {
                 Judgement::Watch => continue,
-                Judgement::Revoke => match self.parts.store.revoke(id)? {
-                    Claim::Taken => {
+                Judgement::Revoke => match self.claim(id)? {
+                    None => continue,
+                    Some(Claim::Taken) => {
                         let reason = "the job was never started, and can no longer be";
                         (Kind::Infrastructure, reason.to_owned(), String::new())
                     }
-                    Claim::Held => {
+                    Some(Claim::Held) => {
                         // It runs although nobody acknowledged it: its answer will come, or it will be missed like others.
                         self.sights.insert(id, Sight::new(now, true));
                         continue;
@@ -245,7 +246,9 @@ impl Driver<'_> {
                         continue;
                     }
                     // Should it still be waiting somewhere, it must not start now.
-                    self.parts.store.revoke(id)?;
+                    if self.claim(id)?.is_none() {
+                        continue;
+                    }
                     if matches!(judgement, Judgement::Unwanted(_)) {
                         self.to_cancel.extend(self.parts.ledger.attempt(id).map(|a| self.job_ref(a)));
                     }

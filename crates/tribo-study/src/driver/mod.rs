@@ -119,11 +119,17 @@ pub struct Driver<'a> {
     /// Whether records wait for the sync that something depends on; acknowledged submissions alone can wait.
     urgent: bool,
     last_sync: f64,
+    /// The disk is full; it is tried again then.
+    no_sync_before: f64,
+    /// When it is looked next whether there is room on the disk.
+    next_room: f64,
     pace: look::Pace,
     /// When to look into folders for jobs that have begun.
     begun_due: f64,
     limits: limits::Limits,
     failures_in_row: usize,
+    /// Trials in a row that were lost by what a machine or the scheduler did.
+    lost_in_row: usize,
     last_failure: String,
     /// Seconds the last evaluations took, for the interval between looks at the spool.
     walls: Vec<f64>,
@@ -150,6 +156,8 @@ pub struct Driver<'a> {
 const LAZY_SYNC_S: f64 = 1.0;
 /// Seconds between two reports when nothing changes.
 const REPORT_S: f64 = 2.0;
+/// Between two looks whether there is room on the disk.
+const ROOM_S: f64 = 5.0;
 /// Between two tries to write to a full disk.
 const FULL_DISK_S: f64 = 5.0;
 
@@ -169,7 +177,7 @@ impl<'a> Driver<'a> {
         let since = |a: &AttemptState| now - 1e-3 * utc_ms.saturating_sub(a.intended_ms) as f64;
         let sight = |a: &AttemptState| (a.id, Sight::new(since(a), a.job.is_some()));
         let sights = parts.ledger.live().map(sight).collect();
-        let told_before = parts.ledger.told().len();
+        let told_before = parts.ledger.told().len() - parts.ledger.n_lost();
         let mut driver = Driver {
             optimiser,
             earlier,
@@ -183,10 +191,13 @@ impl<'a> Driver<'a> {
             hosts: BTreeMap::new(),
             urgent: false,
             last_sync: now,
+            no_sync_before: now,
+            next_room: now + ROOM_S,
             pace: look::Pace::new(now, &patience),
             begun_due: now,
             limits: limits::Limits::new(),
             failures_in_row: 0,
+            lost_in_row: 0,
             last_failure: String::new(),
             walls: vec![],
             notices: vec![],
@@ -205,11 +216,7 @@ impl<'a> Driver<'a> {
             reported: None,
             parts,
         };
-        let outcomes: Vec<(u64, Finding)> =
-            driver.parts.ledger.told().filter_map(|(id, t)| Some((id, t.outcome.clone()?))).collect();
-        for (trial, finding) in &outcomes {
-            driver.count(*trial, finding);
-        }
+        driver.count_all();
         Ok(driver)
     }
 
@@ -240,7 +247,10 @@ impl<'a> Driver<'a> {
                     self.notices.drain(..).for_each(|notice| observer.notice(&notice));
                 }
                 self.append(Record::Closed { why: finish.to_string() })?;
-                self.sync(interrupts)?;
+                while !self.sync(interrupts)? {
+                    self.notices.drain(..).for_each(|notice| observer.notice(&notice));
+                    self.parts.clock.sleep(FULL_DISK_S);
+                }
                 observer.notice(&Notice::Finished(finish.clone()));
                 return Ok(finish);
             }
@@ -252,14 +262,22 @@ impl<'a> Driver<'a> {
     fn turn(&mut self, interrupts: &dyn Interrupts) -> Result<Option<Finish>> {
         self.ingest()?;
         self.look()?;
+        self.look_for_room();
         self.decide()?;
         let finish = self.stopping(interrupts.interrupt())?;
         if self.may_propose(interrupts.interrupt()) && finish.is_none() {
             self.fill()?;
         }
         let now = self.parts.clock.now();
-        if self.urgent || now - self.last_sync >= LAZY_SYNC_S {
-            self.sync(interrupts)?;
+        if (self.urgent || now - self.last_sync >= LAZY_SYNC_S)
+            && now >= self.no_sync_before
+            && !self.sync(interrupts)?
+        {
+            (self.urgent, self.no_sync_before) = (true, now + FULL_DISK_S);
+        }
+        if self.urgent {
+            // There is no room: nothing outside is touched, and nobody leaves.
+            return Ok(None);
         }
         self.settle()?;
         self.cancel_asked()?;
@@ -308,23 +326,34 @@ impl<'a> Driver<'a> {
         store::record(self.parts.store.as_mut(), &mut self.parts.ledger, &record)
     }
 
-    /// Makes the journal durable. A full disk is waited for: nothing outside is touched meanwhile.
-    fn sync(&mut self, interrupts: &dyn Interrupts) -> Result<()> {
-        loop {
-            match self.parts.store.sync() {
-                Ok(()) => break,
-                Err(error) if is_full(&error) && interrupts.interrupt() == Interrupt::None => {
-                    self.warn(format!(
-                        "{error}; waiting for space, nothing is lost and nothing new is started"
-                    ));
-                    self.parts.clock.sleep(FULL_DISK_S);
-                }
-                Err(error) => return Err(error),
+    /// Makes the journal durable. False if the disk is full, which is waited for: nothing outside is touched meanwhile.
+    fn sync(&mut self, interrupts: &dyn Interrupts) -> Result<bool> {
+        match self.parts.store.sync() {
+            Ok(()) => {
+                self.urgent = false;
+                self.last_sync = self.parts.clock.now();
+                Ok(true)
             }
+            Err(error) if is_full(&error) && interrupts.interrupt() == Interrupt::None => {
+                self.warn(format!("{error}; waiting for space, nothing is lost and nothing new is started"));
+                Ok(false)
+            }
+            Err(error) => Err(error),
         }
-        self.urgent = false;
-        self.last_sync = self.parts.clock.now();
-        Ok(())
+    }
+
+    /// Says that the disk is full while evaluations are under way: they cannot leave their answers, and wait in silence.
+    fn look_for_room(&mut self) {
+        let now = self.parts.clock.now();
+        if self.sights.is_empty() || now < self.next_room {
+            return;
+        }
+        self.next_room = now + ROOM_S;
+        if let Err(error) = self.parts.store.has_room()
+            && is_full(&error)
+        {
+            self.warn(format!("{error}; make room: answers of evaluations wait a minute for it"));
+        }
     }
 
     /// Says something once.
@@ -332,6 +361,29 @@ impl<'a> Driver<'a> {
         if self.warned.insert(text.clone()) {
             self.notices.push(Notice::Warning { text });
         }
+    }
+
+    /// Counts all outcomes anew.
+    fn count_all(&mut self) {
+        (self.measured, self.best) = (0, None);
+        let outcomes = self.parts.ledger.told().filter_map(|(id, t)| Some((id, t.outcome.clone()?)));
+        for (trial, finding) in outcomes.collect::<Vec<(u64, Finding)>>() {
+            self.count(trial, &finding);
+        }
+    }
+
+    /// Takes the outcome of a trial back, at the user's request: it is tried again, in a chapter in which it is under way.
+    fn reopen(&mut self, trial: u64) -> Result<()> {
+        if let Err(why) = self.parts.ledger.may_reopen(trial) {
+            self.warn(why);
+            return Ok(());
+        }
+        self.append(Record::Reopened { trial })?;
+        Rebuilt { study: self.optimiser, earlier: self.earlier } =
+            replay::rebuild(&self.parts.config, &self.parts.ledger)?;
+        self.cancelled.remove(&trial);
+        self.count_all();
+        Ok(())
     }
 
     /// Keeps count of an outcome.
@@ -350,14 +402,14 @@ impl<'a> Driver<'a> {
     }
 
     fn progress(&self) -> Progress {
-        let told = self.parts.ledger.told().len();
+        let told = self.parts.ledger.told().len() - self.parts.ledger.n_lost();
         let running = match self.patience.detachable {
             true => self.sights.values().filter(|sight| sight.is_running()).count(),
             false => self.sights.len(),
         };
         let elapsed_s = self.parts.clock.now() - self.started;
         let evaluations = self.parts.config.budget.evaluations;
-        let done = told - self.told_before;
+        let done = told.saturating_sub(self.told_before);
         let left_s = evaluations.filter(|_| done > 0).map(|budget| {
             let pace = elapsed_s / done as f64;
             pace * budget.saturating_sub(told) as f64
@@ -365,7 +417,7 @@ impl<'a> Driver<'a> {
         Progress {
             told,
             measured: self.measured,
-            failed: told - self.measured,
+            failed: told.saturating_sub(self.measured),
             running,
             waiting: self.sights.len() - running,
             waits_for: self.waiting.first().filter(|_| running < self.sights.len()).map(|w| w.reason.clone()),

@@ -43,6 +43,9 @@ pub enum Notice {
         reason: String,
         /// Whether another attempt follows.
         retried: bool,
+        /// Seconds that it waits before.
+        #[serde(skip_serializing_if = "is_zero")]
+        wait_s: f64,
     },
     /// A trial got its outcome.
     Told {
@@ -70,6 +73,10 @@ pub enum Notice {
     Finished(Finish),
 }
 
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
+}
+
 /// An outcome as events have it: in the words of the journal.
 fn outcome<S: Serializer>(finding: &Finding, to: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
@@ -83,7 +90,7 @@ fn outcome<S: Serializer>(finding: &Finding, to: S) -> Result<S::Ok, S::Error> {
         answer: Option<&'a str>,
     }
     let (outcome, text) = (State::of(finding.kind), Some(finding.reason.as_str()));
-    let reason = text.filter(|_| outcome == State::Failed);
+    let reason = text.filter(|_| matches!(outcome, State::Failed | State::Lost));
     let answer = text.filter(|_| outcome == State::Invalid);
     Told { outcome, outputs: &finding.outputs, reason, answer }.serialize(to)
 }

@@ -22,6 +22,9 @@ const CLEAR_LOOKS: (f64, f64) = (1.0, 8.0);
 const NAMED: usize = 10;
 /// Failures in a row that stop a study, at least; with N workers it takes 2N.
 const FAILURES: usize = 5;
+/// Trials lost in a row that stop it, in the same measure: each of them was tried several times, and none is spent, so that
+/// nothing else would ever end it.
+const LOST: usize = 4 * FAILURES;
 
 impl Driver<'_> {
     /// Whether the driver leaves now. Cancels what has to be cancelled first.
@@ -46,9 +49,10 @@ impl Driver<'_> {
             let leave = self.patience.detachable || idle;
             return Ok(leave.then_some(Finish::Detached { running }));
         }
-        if self.failures_in_row >= FAILURES.max(2 * self.parts.run.workers) {
+        let workers = self.parts.run.workers;
+        if self.failures_in_row >= FAILURES.max(2 * workers) || self.lost_in_row >= LOST.max(8 * workers) {
             self.cancel_all()?;
-            let (count, reason) = (self.failures_in_row, self.last_failure.clone());
+            let (count, reason) = (self.failures_in_row.max(self.lost_in_row), self.last_failure.clone());
             return Ok(self.wound_down().then_some(Finish::Failures { count, reason }));
         }
         for (reached, finish) in
@@ -62,7 +66,7 @@ impl Driver<'_> {
         if !idle || self.parts.ledger.open().any(|(_, trial)| !trial.is_by_hand()) {
             return Ok(None);
         }
-        let asked = self.parts.ledger.n_asked();
+        let asked = self.parts.ledger.n_spent();
         if self.parts.config.budget.evaluations.is_some_and(|budget| asked >= budget) {
             return Ok(Some(Finish::Evaluations));
         }

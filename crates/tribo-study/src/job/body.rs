@@ -67,13 +67,18 @@ pub(super) fn perform(target: &Target, unready: Option<&str>) -> Result<()> {
         Claimed::ByDriver => return Ok(()),
         Claimed::ByOther(owner) => return job.leave_to(&owner),
     }
-    let answer = match job.start() {
+    let mut answer = match job.start() {
         Ok(_) if unready.is_some() => job.unready(unready.unwrap_or_default()),
         Ok(heartbeat) => job.evaluate(&signals, heartbeat),
         Err(error) => {
             job.answer(Finding::none(Kind::Unstarted, format!("{STARTED_FILE} cannot be written: {error}")))
         }
     };
+    if matches!(answer.finding.kind, Kind::Failed | Kind::Invalid | Kind::Unstarted)
+        && let Some(accident) = publish::accident(&job.dir)
+    {
+        answer.finding = Finding::none(Kind::Transient, accident);
+    }
     publish::publish(&job.dir, &job.spool, &answer)
         .map_err(Error::io("cannot publish the answer of", &job.dir))
 }
@@ -288,7 +293,7 @@ impl Job {
     }
 
     fn environment(&self, command: &mut Command, spec: &Spec, places: &Places<'_>, params: &Params) {
-        command.envs(params.environment());
+        command.envs(params.environment(&spec.evaluation.command));
         command.env("TRIBO_TRIAL", spec.id.trial.to_string());
         command.env("TRIBO_ATTEMPT", spec.id.attempt.to_string());
         command.env("TRIBO_PARAMS", places.params);

@@ -10,6 +10,7 @@
 use super::params::{Params, Value};
 use super::printf::{Format, shortest};
 use crate::config::Deck;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Names listed in a complaint about an unknown one.
@@ -24,6 +25,23 @@ pub fn render(deck: &Deck, template: &[u8], params: &Params) -> Result<Vec<u8>, 
             .map_err(|what| complaint(&deck.template, number + 1, &what))?;
     }
     Ok(rendered)
+}
+
+/// The parameters that a template names; elements of a vector are of their vector.
+pub(super) fn names(deck: &Deck, template: &[u8]) -> BTreeSet<String> {
+    let (open, close) = (deck.open.as_bytes(), deck.close.as_bytes());
+    let mut names = BTreeSet::new();
+    for mut line in template.split(|&b| b == b'\n') {
+        while let Some(start) = find(line, open) {
+            line = &line[start + open.len()..];
+            let Some(end) = find(line, close).filter(|_| begins_like_a_name(line)) else { continue };
+            let field = String::from_utf8_lossy(&line[..end]);
+            let name = field.split('|').next().unwrap_or_default().trim();
+            names.insert(name.to_owned());
+            names.extend(name.split_once('[').map(|(vector, _)| vector.trim_end().to_owned()));
+        }
+    }
+    names
 }
 
 fn complaint(template: &Path, line: usize, what: &str) -> String {

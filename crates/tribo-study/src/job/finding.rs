@@ -32,6 +32,11 @@ impl Finding {
         Finding::none(Kind::Failed, reason)
     }
 
+    /// An evaluation that was lost by an accident, which says nothing about its point.
+    pub fn lost(reason: impl Into<String>) -> Finding {
+        Finding::none(Kind::Lost, reason)
+    }
+
     /// A point that is not allowed.
     pub fn infeasible() -> Finding {
         Finding::none(Kind::Infeasible, "")
@@ -77,6 +82,7 @@ impl fmt::Display for Finding {
             (Kind::Ok, _) => self.outputs.fmt(f),
             (Kind::Infeasible, _) => f.write_str("infeasible"),
             (Kind::Invalid, _) => write!(f, "an invalid answer ({})", self.reason),
+            (Kind::Lost, _) => write!(f, "lost ({})", self.reason),
             _ => write!(f, "failed ({})", self.reason),
         }
     }

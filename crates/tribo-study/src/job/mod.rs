@@ -18,6 +18,7 @@ mod heartbeat;
 mod identity;
 mod judge;
 mod memory;
+mod names;
 pub mod params;
 mod prepare;
 pub mod printf;
@@ -31,6 +32,7 @@ pub use finding::Finding;
 pub(crate) use heartbeat::Heartbeat;
 pub use heartbeat::{HEARTBEAT_FILE, heartbeat};
 pub use identity::{Stamp, boot_id, host};
+pub use names::{NameFault, check_names};
 pub use prepare::{check_files, digest};
 pub(crate) use signals::Signals;
 
@@ -236,7 +238,7 @@ pub enum Kind {
     Stopped,
     /// The job found its attempt claimed by another, and did nothing.
     Duplicate,
-    /// The job vanished without an answer. Never written by a job.
+    /// The job vanished without an answer; of a trial, that it was lost by accidents alone. Never written by a job.
     Lost,
     /// The machine or the scheduler ended it: node failure, preemption. Never written by a job.
     Infrastructure,

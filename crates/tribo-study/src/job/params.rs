@@ -7,11 +7,17 @@
 //! The layouts are those of Dakota 6.15 and older, byte for byte: its readers match them with regular expressions. Newer
 //! ones take them too. Dakota knows scalars only, so element k of a vector x is the variable `x_k`, k from 0.
 
+use super::names::variables;
 use super::printf::shortest;
-use crate::config::ParamsFormat;
+use crate::config::{Command, ParamsFormat};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
+
+/// More scalars than this are not all given in the environment: every process that is started copies it, and ten thousand
+/// cost seconds for each.
+const MOST_IN_ENVIRONMENT: usize = 1_000;
 
 /// Name of the parameters in one of Dakota's formats.
 pub const DAKOTA_FILE: &str = "params.in";
@@ -49,13 +55,45 @@ impl Params {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The variables that each scalar of the environment is given in: `TRIBO_X_` and the name in capitals, with `_` for
-    /// whatever is neither letter nor digit. Vectors have none: an environment of 100,000 numbers starts no program.
-    pub fn environment(&self) -> impl Iterator<Item = (String, String)> {
-        self.0.iter().filter(|(_, value)| !matches!(value, Value::Vector(_))).map(|(name, value)| {
-            let capital = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-            (format!("TRIBO_X_{}", name.chars().map(capital).collect::<String>()), value.to_string())
-        })
+    /// The names of all scalars, in order.
+    pub(super) fn scalars(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, value)| !matches!(value, Value::Vector(_))).map(|(name, _)| name.as_str())
+    }
+
+    /// Whether there are few enough scalars to give all of them in the environment.
+    pub(super) fn are_in_environment(&self) -> bool {
+        self.scalars().count() <= MOST_IN_ENVIRONMENT
+    }
+
+    /// The variables that scalars are given in. Vectors have none: an environment of 100,000 numbers starts no program. Of
+    /// very many scalars only those are given that the command itself names; all are in the parameters file.
+    pub fn environment(&self, command: &Command) -> Vec<(String, String)> {
+        let scalars = self.0.iter().filter(|(_, value)| !matches!(value, Value::Vector(_)));
+        let all = scalars.map(|(name, value)| (variable(name), value.to_string()));
+        if self.are_in_environment() {
+            return all.collect();
+        }
+        let words = match command {
+            Command::Shell(line) => std::slice::from_ref(line),
+            Command::Argv(words) => words,
+        };
+        let named: BTreeSet<String> = words.iter().flat_map(|word| variables(word)).collect();
+        all.filter(|(variable, _)| named.contains(variable)).collect()
+    }
+
+    /// What Dakota's formats call each variable, and the parameter that it belongs to.
+    pub(super) fn labels(&self) -> Vec<(String, &str)> {
+        let mut labels = vec![];
+        for (name, value) in &self.0 {
+            let label = descriptor(name);
+            match value {
+                Value::Vector(elements) => {
+                    labels.extend((0..elements.len()).map(|k| (format!("{label}_{k}"), name.as_str())));
+                }
+                _ => labels.push((label, name.as_str())),
+            }
+        }
+        labels
     }
 
     /// The text of the parameters in one of Dakota's formats; `trial` becomes the evaluation's number, and the functions
@@ -108,6 +146,13 @@ impl Params {
         }
         scalars
     }
+}
+
+/// The variable of the environment that a scalar is given in: `TRIBO_X_` and the name in capitals, with `_` for whatever is
+/// neither letter nor digit.
+pub(super) fn variable(name: &str) -> String {
+    let capital = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    format!("TRIBO_X_{}", name.chars().map(capital).collect::<String>())
 }
 
 /// A name as Dakota can have it: without blanks.
@@ -248,7 +293,12 @@ mod tests {
     fn scalars_are_in_the_environment() {
         let params = params(r#"{"mach no": 0.8, "n-1": 3, "solver": "cg", "x": [1.0]}"#);
         let expected = [("TRIBO_X_MACH_NO", "0.8"), ("TRIBO_X_N_1", "3"), ("TRIBO_X_SOLVER", "cg")];
-        assert!(params.environment().eq(expected.map(|(name, value)| (name.to_owned(), value.to_owned()))));
+        assert!(
+            params
+                .environment(&Command::Argv(vec![]))
+                .into_iter()
+                .eq(expected.map(|(name, value)| (name.to_owned(), value.to_owned())))
+        );
     }
 
     #[test]

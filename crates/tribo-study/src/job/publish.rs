@@ -6,7 +6,8 @@
 //! on their server. The name in the spool itself is not synced. A power cut in the seconds after may take it back, but not
 //! the answer in the attempt's folder, where [`Answer::read`] finds it; and one that was cut off there does not parse.
 //!
-//! A full disk may have room again in a while: publishing is tried for a minute before the job gives up.
+//! A full disk may have room again in a while: publishing is tried for a minute before the job gives up. A folder that was
+//! deleted does not come back: the answer goes to the spool alone, and if that is gone, to nobody.
 
 use super::claim::no_links;
 use super::{ANSWER_FILE, Answer, Spec};
@@ -16,26 +17,52 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+/// Bytes without room for which a disk is full.
+const ROOM: usize = 4096;
 /// How often publishing is tried, and how long is waited in between.
 const TRIES: u32 = 60;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Publishes the answer of an attempt, patiently.
 pub(super) fn publish(dir: &Path, spool: &Path, answer: &Answer) -> io::Result<()> {
-    patiently(|| {
+    let name = Spec::spool_name(answer.id, answer.incarnation);
+    patiently(spool, || {
+        if is_gone(dir) {
+            return write_into(spool, answer, &name);
+        }
         let temporary = dir.join(format!("{ANSWER_FILE}.tmp"));
         let path = dir.join(ANSWER_FILE);
         // Closed before it is renamed: that is when a network file system sends it.
         write_closed(&temporary, answer)?;
         fs::rename(&temporary, &path)?;
         File::open(&path)?.sync_all()?;
-        link_into(spool, &path, &Spec::spool_name(answer.id, answer.incarnation))
+        link_into(spool, &path, &name)
     })
+}
+
+/// What befell the folder of an attempt, so that its failure says nothing about the point.
+pub(super) fn accident(dir: &Path) -> Option<String> {
+    if is_gone(dir) {
+        return Some(format!("its folder {} was deleted while it ran", dir.display()));
+    }
+    let path = dir.join(".room");
+    let is_full = fs::write(&path, [0; ROOM])
+        .is_err_and(|error| matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
+    // What is left of a write that failed is in nobody's way.
+    let _ = fs::remove_file(&path);
+    is_full.then(|| "it failed while the disk was full".to_owned())
+}
+
+/// Whether a folder was deleted, for certain.
+fn is_gone(folder: &Path) -> bool {
+    fs::symlink_metadata(folder).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 /// Publishes again what an earlier incarnation of the job has left in the folder.
 pub(super) fn publish_again(dir: &Path, spool: &Path, answer: &Answer) -> io::Result<()> {
-    patiently(|| link_into(spool, &dir.join(ANSWER_FILE), &Spec::spool_name(answer.id, answer.incarnation)))
+    patiently(spool, || {
+        link_into(spool, &dir.join(ANSWER_FILE), &Spec::spool_name(answer.id, answer.incarnation))
+    })
 }
 
 /// Publishes the answer of a job that has no right to the attempt's folder. `job` makes its name one that no answer has.
@@ -43,11 +70,15 @@ pub(super) fn publish_duplicate(spool: &Path, answer: &Answer, job: &str) -> io:
     let plain = |c: char| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '-' };
     let job: String = job.chars().map(plain).collect();
     let name = format!("{}.i{}.dup-{job}.json", answer.id, answer.incarnation);
-    patiently(|| {
-        let temporary = spool.join("tmp").join(&name);
-        write_closed(&temporary, answer)?;
-        fs::rename(&temporary, spool.join("done").join(&name))
-    })
+    patiently(spool, || write_into(spool, answer, &name))
+}
+
+/// Writes an answer into the spool itself.
+fn write_into(spool: &Path, answer: &Answer, name: &str) -> io::Result<()> {
+    let temporary = spool.join("tmp").join(name);
+    write_closed(&temporary, answer)?;
+    File::open(&temporary)?.sync_all()?;
+    fs::rename(&temporary, spool.join("done").join(name))
 }
 
 /// Writes an answer that nobody else can change, whatever the umask: the driver of a store that others may read takes no
@@ -57,12 +88,12 @@ fn write_closed(path: &Path, answer: &Answer) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(0o644))
 }
 
-fn patiently(mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+fn patiently(spool: &Path, mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {
     for _ in 1..TRIES {
-        if attempt().is_ok() {
-            return Ok(());
+        match attempt() {
+            Err(_) if !is_gone(spool) => std::thread::sleep(PAUSE),
+            done => return done,
         }
-        std::thread::sleep(PAUSE);
     }
     attempt()
 }
@@ -120,6 +151,18 @@ mod tests {
 
     fn read(path: &Path) -> Answer {
         serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn folders_that_were_deleted_are_not_waited_for() {
+        let store = tempfile::tempdir().unwrap();
+        let (spool, gone, began) =
+            (spool(store.path()), store.path().join("gone"), std::time::Instant::now());
+        publish(&gone, &spool, &answer(2.5)).unwrap();
+        assert_eq!(read(&spool.join("done/000012.a1.i0.json")), answer(2.5));
+        fs::remove_dir_all(&spool).unwrap();
+        assert!(publish(&gone, &spool, &answer(2.5)).is_err());
+        assert!(began.elapsed() < 10 * PAUSE, "{:?}", began.elapsed());
     }
 
     #[test]

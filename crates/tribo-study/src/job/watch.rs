@@ -280,7 +280,7 @@ impl<'a> Running<'a> {
             if self.timeout.is_some_and(|limit| counted >= limit) {
                 return Some(Stop {
                     kind: Kind::Timeout,
-                    reason: "the time limit of the study file is over".into(),
+                    reason: "it took longer than `timeout` in the study file allows".into(),
                 });
             }
             if self.warn_at.is_some_and(|warn_at| counted >= warn_at) {

@@ -178,6 +178,15 @@ impl<'a> Rebuilt<'a> {
                 let open = self.ledger.trial(*trial).is_some_and(|state| state.outcome.is_none());
                 Ok(open && self.tell(*trial, finding, ms)?)
             }
+            Record::Replaced { .. } | Record::Reopened { .. } => {
+                // What was decided in the chapter before does not matter any more.
+                let taken = self.append(record.clone(), ms);
+                if taken {
+                    self.points_only = false;
+                    self.undo()?;
+                }
+                Ok(taken)
+            }
             Record::Submitted { id, .. } | Record::Ended { id, .. } => {
                 Ok(self.intend(*id) && self.append(record.clone(), ms))
             }
@@ -403,7 +412,10 @@ fn told(record: &Record) -> Option<u64> {
 fn subject(record: &Record) -> Option<u64> {
     match record {
         Record::Asked { trial, .. } => Some(trial.id.0),
-        Record::Imported { trial, .. } | Record::Told { trial, .. } => Some(*trial),
+        Record::Imported { trial, .. }
+        | Record::Told { trial, .. }
+        | Record::Replaced { trial, .. }
+        | Record::Reopened { trial } => Some(*trial),
         Record::Intended { id, .. } | Record::Submitted { id, .. } | Record::Ended { id, .. } => {
             Some(id.trial)
         }

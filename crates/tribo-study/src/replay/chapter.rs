@@ -9,8 +9,8 @@ use super::{catch_up_to, tell};
 use crate::Result;
 use crate::config::Config;
 use crate::job::Kind;
-use crate::store::ledger::{Event, Ledger, Source};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::store::ledger::{Ledger, Source};
+use std::collections::BTreeMap;
 use tribo::rng::Stream;
 use tribo::space::Space;
 use tribo::strategy::{Hint, Study};
@@ -28,17 +28,14 @@ pub(super) fn seed(config: &Config, number: usize) -> u64 {
 pub(super) fn begin(config: &Config, earlier: &Earlier, ledger: &Ledger, number: usize) -> Result<Study> {
     let chapter = &ledger.chapters()[number];
     let (space, strategy) = (config.space.clone(), config.strategy.clone());
-    let (evaluations, spent) = (config.budget.evaluations, chapter.n_asked_before);
+    let (evaluations, spent) = (config.budget.evaluations, chapter.n_spent_before);
     let seed = seed(config, number);
     let mut study = Study::continuing(space, config.direction, strategy, evaluations, spent, seed)?;
     if number == 0 {
         return Ok(study);
     }
-    let over: BTreeSet<u64> = ledger.events()[..chapter.first_event].iter().filter_map(finished).collect();
     for (id, point) in earlier.known(number) {
-        let outcome =
-            ledger.trial(id).and_then(|state| state.outcome.as_ref()).filter(|_| over.contains(&id));
-        match outcome {
+        match ledger.trial(id).and_then(|state| state.outcome_after(chapter.first_event)) {
             // It was measured, but not what is optimised now.
             Some(finding) if finding.kind == Kind::Ok && finding.value(config.objective()).is_none() => {}
             Some(finding) => {
@@ -62,14 +59,6 @@ pub(super) fn restore(config: &Config, earlier: &Earlier, ledger: &Ledger, numbe
     let to = ledger.chapters().get(number + 1).map_or(ledger.events().len(), |next| next.first_event);
     catch_up_to(&mut study, config, ledger, from..to)?;
     Ok(study)
-}
-
-/// The trial that an event finishes.
-fn finished(event: &Event) -> Option<u64> {
-    match event {
-        Event::Told(id) | Event::Imported(id) => Some(*id),
-        Event::Asked(_) => None,
-    }
 }
 
 /// What the last search before chapter `number` had found out about the inputs, by what it asked last.

@@ -66,27 +66,31 @@ pub fn catch_up(study: &mut Study, config: &Config, ledger: &Ledger, known: usiz
 }
 
 fn catch_up_to(study: &mut Study, config: &Config, ledger: &Ledger, events: Range<usize>) -> Result<()> {
-    for event in &ledger.events()[events] {
+    for number in events {
+        let event = &ledger.events()[number];
         match event {
             Event::Asked(id) => {
                 if let Some(Source::Asked { trial, .. }) = ledger.trial(*id).map(|state| &state.source) {
                     study.restore_asked(trial.clone())?;
                 }
             }
-            Event::Imported(id) => import(study, config, ledger, *id)?,
+            Event::Imported(id) => import(study, config, ledger, *id, number)?,
             Event::Told(id) => {
-                if let Some(finding) = ledger.trial(*id).and_then(|state| state.outcome.as_ref()) {
+                if let Some(finding) = ledger.trial(*id).and_then(|state| state.outcome_after(number + 1)) {
                     tell(study, config.objective(), *id, finding)?;
                 }
             }
+            // The chapter that follows knows.
+            Event::Revised(_) => {}
         }
     }
     Ok(())
 }
 
-fn import(study: &mut Study, config: &Config, ledger: &Ledger, id: u64) -> Result<()> {
+/// Takes in an evaluation from elsewhere, which is event `number`.
+fn import(study: &mut Study, config: &Config, ledger: &Ledger, id: u64, number: usize) -> Result<()> {
     let Some(state) = ledger.trial(id) else { return Ok(()) };
-    if let (Source::Imported(object), Some(finding)) = (&state.source, &state.outcome) {
+    if let (Source::Imported(object), Some(finding)) = (&state.source, state.outcome_after(number + 1)) {
         let wrong = |text: String| Error::Usage(format!("imported trial {id}: {text}"));
         let objective = config.objective();
         let value =
@@ -111,6 +115,7 @@ pub fn tell(study: &mut Study, objective: &str, id: u64, finding: &Finding) -> R
     match (kind, finding.value(objective)) {
         (Kind::Ok, Some(value)) => study.tell(id, value)?,
         (Kind::Infeasible, _) => study.tell_infeasible(id)?,
+        (Kind::Lost, _) => study.tell_lost(id, reason)?,
         (Kind::Ok | Kind::Invalid, _) => study.tell_outcome(id, Outcome::Invalid { answer: reason })?,
         _ => study.tell_failed(id, reason)?,
     };

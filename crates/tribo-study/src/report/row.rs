@@ -27,6 +27,8 @@ pub enum State {
     Infeasible,
     /// It answered with something that is not one finite number.
     Invalid,
+    /// It was lost by an accident, which says nothing about the point.
+    Lost,
 }
 
 impl State {
@@ -36,6 +38,7 @@ impl State {
             Kind::Ok => State::Measured,
             Kind::Infeasible => State::Infeasible,
             Kind::Invalid => State::Invalid,
+            Kind::Lost => State::Lost,
             _ => State::Failed,
         }
     }
@@ -49,12 +52,13 @@ impl State {
             State::Failed => "failed",
             State::Infeasible => "infeasible",
             State::Invalid => "invalid",
+            State::Lost => "lost",
         }
     }
 
     /// Whether it is over without a value.
     pub fn is_failure(self) -> bool {
-        matches!(self, State::Failed | State::Infeasible | State::Invalid)
+        matches!(self, State::Failed | State::Infeasible | State::Invalid | State::Lost)
     }
 }
 

@@ -6,7 +6,7 @@ use super::text;
 use crate::Result;
 use crate::config::{Budget, Config};
 use crate::job::Kind;
-use crate::layout::Layout;
+use crate::layout::{Layout, shell_word};
 use crate::outputs::Outputs;
 use crate::replay::Points;
 use crate::store::ledger::{Ledger, Source};
@@ -67,6 +67,8 @@ pub enum Phase {
     },
     /// The last driver ended without a word.
     Interrupted,
+    /// Nobody drives it: points are asked for and told.
+    ByHand,
 }
 
 /// How many trials are in which state.
@@ -82,6 +84,8 @@ pub struct Counts {
     pub infeasible: usize,
     /// With an answer that is not one finite number.
     pub invalid: usize,
+    /// Lost by accidents; they are no part of the budget.
+    pub lost: usize,
     /// Begun.
     pub running: usize,
     /// Not begun.
@@ -172,7 +176,7 @@ pub fn summary(
 ) -> Result<Summary> {
     let counts = counts(ledger, &seen.begun);
     let best = best(config, ledger, points, 1)?.pop();
-    let phase = phase(&config.budget, config.direction, ledger, &counts, best.as_ref(), seen);
+    let phase = phase(config, ledger, &counts, best.as_ref(), seen);
     let pace = pace(ledger, &counts, &config.budget);
     let mut warnings = seen.warnings.clone();
     warnings.extend(concerns(ledger, &counts, &phase, layout, seen));
@@ -215,6 +219,7 @@ pub fn counts(ledger: &Ledger, begun: &Begun) -> Counts {
             State::Failed => &mut counts.failed,
             State::Infeasible => &mut counts.infeasible,
             State::Invalid => &mut counts.invalid,
+            State::Lost => &mut counts.lost,
         } += 1;
     }
     counts
@@ -241,14 +246,8 @@ pub fn best(config: &Config, ledger: &Ledger, points: Points<'_>, top: usize) ->
     measured.into_iter().map(with_point).collect()
 }
 
-fn phase(
-    budget: &Budget,
-    direction: Direction,
-    ledger: &Ledger,
-    counts: &Counts,
-    best: Option<&Best>,
-    seen: &Seen,
-) -> Phase {
+fn phase(config: &Config, ledger: &Ledger, counts: &Counts, best: Option<&Best>, seen: &Seen) -> Phase {
+    let (budget, direction) = (&config.budget, config.direction);
     if let Some(driver) = &seen.driver {
         return Phase::Running(driver.clone());
     }
@@ -263,6 +262,9 @@ fn phase(
     let age_ms = u128::from(seen.now_ms.saturating_sub(ledger.created_ms));
     if budget.wall_time.is_some_and(|limit| age_ms >= limit.as_millis()) {
         return Phase::Finished { why: "the wall time is spent".to_owned() };
+    }
+    if config.run.is_none() && ledger.trials().all(|(_, trial)| trial.attempts.is_empty()) {
+        return Phase::ByHand;
     }
     match &ledger.closed {
         Some(why) => Phase::Stopped { why: why.clone() },
@@ -299,21 +301,9 @@ fn pace(ledger: &Ledger, counts: &Counts, budget: &Budget) -> Option<Pace> {
 /// What is wrong and what to do about it.
 fn concerns(ledger: &Ledger, counts: &Counts, phase: &Phase, layout: &Layout, seen: &Seen) -> Vec<String> {
     let mut concerns = Vec::new();
-    let study = layout.file().display();
-    let told: Vec<bool> = ledger
-        .told()
-        .map(|(_, trial)| trial.outcome.as_ref().is_some_and(|finding| finding.kind == Kind::Ok))
-        .collect();
-    let in_a_row = told.iter().rev().take_while(|measured| !**measured).count();
-    if in_a_row >= FAILING && in_a_row == told.len() {
-        concerns.push(format!(
-            "all {in_a_row} evaluations failed; see the causes and run `tribo check --run {study}`, which tries one evaluation"
-        ));
-    } else if in_a_row >= FAILING {
-        concerns.push(format!(
-            "the last {in_a_row} evaluations failed, earlier ones did not: a full disk, a licence or a file that is gone?"
-        ));
-    }
+    let study = shell_word(layout.file());
+    concerns.extend(row_of_failures(ledger, phase, &study));
+    concerns.extend(makeshift(ledger));
     let live = ledger.live().count();
     let driven = matches!(phase, Phase::Running(_));
     if live > 0 && !driven {
@@ -346,6 +336,52 @@ fn concerns(ledger: &Ledger, counts: &Counts, phase: &Phase, layout: &Layout, se
         ));
     }
     concerns
+}
+
+/// What to say of the last trials, if many in a row gave no value. A point that is not allowed is an answer.
+fn row_of_failures(ledger: &Ledger, phase: &Phase, study: &str) -> Option<String> {
+    let told: Vec<Kind> = ledger.told().filter_map(|(_, trial)| Some(trial.outcome.as_ref()?.kind)).collect();
+    let row: Vec<Kind> = told.iter().rev().take_while(|kind| **kind != Kind::Ok).copied().collect();
+    if row.len() < FAILING {
+        return None;
+    }
+    let (n, are_all) = (row.len(), row.len() == told.len());
+    let which = if are_all { format!("all {n}") } else { format!("the last {n}") };
+    if row.iter().all(|kind| *kind == Kind::Infeasible) {
+        return Some(format!("{which} points were not allowed; do the bounds leave room for one that is?"));
+    }
+    if row.iter().all(|kind| *kind == Kind::Lost) {
+        return Some(format!(
+            "{which} evaluations were lost and are not spent; when the cause is gone, `tribo run {study}` goes on"
+        ));
+    }
+    let n = row.iter().take_while(|kind| **kind != Kind::Infeasible).count();
+    if n < FAILING {
+        return None;
+    }
+    Some(match (are_all, phase) {
+        (true, Phase::ByHand) => format!("{which} evaluations failed; see the causes"),
+        (true, _) => format!(
+            "{which} evaluations failed; see the causes and run `tribo check --run {study}`, which tries one evaluation"
+        ),
+        (false, _) => format!(
+            "the last {n} evaluations failed, earlier ones did not: a full disk, a licence or a file that is gone?"
+        ),
+    })
+}
+
+/// Trials at makeshift points, which is a fault of ours.
+fn makeshift(ledger: &Ledger) -> Option<String> {
+    let why = ledger.trials().filter_map(|(_, state)| match &state.source {
+        Source::Asked { trial, .. } => trial.decision.as_ref()?.fell_back.as_deref(),
+        Source::Imported(_) => None,
+    });
+    let why: Vec<&str> = why.collect();
+    let last = why.last()?;
+    Some(format!(
+        "the strategy broke {} and went on with makeshift points, please report it: {last}",
+        if why.len() == 1 { "once".to_owned() } else { format!("{} times", why.len()) }
+    ))
 }
 
 #[cfg(test)]

@@ -25,6 +25,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// Bytes that a disk must have room for: an answer.
+const ROOM: usize = 4096;
+
 /// Tells the time, in milliseconds since 1970.
 pub type UtcMs = Box<dyn Fn() -> u64 + Send>;
 
@@ -215,6 +218,14 @@ impl Store for Disk {
 
     fn discard(&mut self, id: AttemptId, whole: bool) -> Result<()> {
         attempts::discard(&self.layout, id, whole)
+    }
+
+    fn has_room(&self) -> Result<()> {
+        let path = self.layout.spool("tmp").join(".room");
+        let written = std::fs::write(&path, [0; ROOM]).map_err(Error::io("cannot write", &path));
+        // What is left of a write that failed is in nobody's way.
+        let _ = std::fs::remove_file(&path);
+        written
     }
 
     fn requests(&mut self) -> Result<Vec<Request>> {

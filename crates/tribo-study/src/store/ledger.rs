@@ -37,7 +37,9 @@ pub struct Ledger {
     told: Vec<u64>,
     /// Trials that the optimiser proposed.
     n_asked: usize,
-    /// Order of asked, imported and told, for rebuilding the optimiser.
+    /// Of those, the ones that were lost.
+    n_lost: usize,
+    /// Order of asked, imported, told and revised, for rebuilding the optimiser.
     events: Vec<Event>,
     /// The chapters before the present one, and the present one.
     chapters: Vec<Chapter>,
@@ -56,8 +58,8 @@ pub struct Chapter {
     pub first_event: usize,
     /// The first trial that it can ask.
     pub first_trial: u64,
-    /// Trials asked before it.
-    pub n_asked_before: usize,
+    /// Evaluations spent before it.
+    pub n_spent_before: usize,
 }
 
 /// What the optimiser has to be told again, in this order, to be as it was.
@@ -69,6 +71,8 @@ pub enum Event {
     Imported(u64),
     /// This trial was told its outcome.
     Told(u64),
+    /// The outcome of this trial was replaced or taken back; the last event before a chapter.
+    Revised(u64),
 }
 
 /// A trial.
@@ -84,18 +88,52 @@ pub struct TrialState {
     pub outcome: Option<Finding>,
     /// When that was told.
     pub told_ms: u64,
+    /// The events up to and with the one that told it.
+    pub told_at: usize,
+    /// What held before it was replaced or taken back, each with the events from which on it did.
+    pub revised: Vec<(usize, Option<Finding>)>,
+    /// Number of the record that took the last outcome back: what ended before does not count any more.
+    pub reopened: Option<u64>,
 }
 
 impl TrialState {
+    /// A trial that was just made.
+    pub fn new(source: Source, asked_ms: u64) -> TrialState {
+        TrialState {
+            source,
+            asked_ms,
+            attempts: vec![],
+            outcome: None,
+            told_ms: 0,
+            told_at: 0,
+            revised: vec![],
+            reopened: None,
+        }
+    }
+
     /// Whether a person evaluates it.
     pub fn is_by_hand(&self) -> bool {
         matches!(self.source, Source::Asked { by_hand: true, .. })
     }
 
+    /// Attempts that have ended, but for those whose outcome was taken back.
+    pub fn ends(&self) -> impl DoubleEndedIterator<Item = (&AttemptState, &End)> {
+        let counts = |end: &&End| self.reopened.is_none_or(|n| end.n > n);
+        self.attempts.iter().filter_map(move |attempt| Some((attempt, attempt.end.as_ref().filter(counts)?)))
+    }
+
     /// The attempt that decides the outcome: the first that does so by itself, else the last.
     pub fn deciding(&self) -> Option<&AttemptState> {
-        let settled = |attempt: &&AttemptState| attempt.end.as_ref().is_some_and(End::is_final);
-        self.attempts.iter().find(settled).or(self.attempts.last())
+        let settled = self.ends().find(|(_, end)| end.is_final()).map(|(attempt, _)| attempt);
+        settled.or(self.attempts.last())
+    }
+
+    /// Its outcome after so many events, as it was held for right then.
+    pub fn outcome_after(&self, n_events: usize) -> Option<&Finding> {
+        match &self.outcome {
+            Some(finding) if self.told_at <= n_events => Some(finding),
+            _ => self.revised.iter().rev().find(|(from, _)| *from <= n_events)?.1.as_ref(),
+        }
     }
 }
 
@@ -179,6 +217,7 @@ impl Ledger {
             open: BTreeSet::new(),
             told: vec![],
             n_asked: 0,
+            n_lost: 0,
             events: vec![],
             chapters: vec![Chapter {
                 config: config.clone(),
@@ -186,7 +225,7 @@ impl Ledger {
                 engine: engine.clone(),
                 first_event: 0,
                 first_trial: 0,
-                n_asked_before: 0,
+                n_spent_before: 0,
             }],
         })
     }
@@ -223,14 +262,7 @@ impl Ledger {
             }
             Record::Chapter { config, engine, .. } => {
                 self.config.clone_from(config);
-                self.chapters.push(Chapter {
-                    config: config.clone(),
-                    first_config: config.clone(),
-                    engine: Some(engine.clone()),
-                    first_event: self.events.len(),
-                    first_trial: self.trials.last_key_value().map_or(0, |(id, _)| id + 1),
-                    n_asked_before: self.n_asked,
-                });
+                self.begin_chapter(Some(engine.clone()));
             }
             Record::Asked { trial, by_hand } => {
                 let source = Source::Asked { trial: trial.clone(), by_hand: *by_hand };
@@ -241,10 +273,9 @@ impl Ledger {
             }
             Record::Imported { trial, point, outputs } => {
                 self.insert(*trial, Source::Imported(point.clone()), ms)?;
-                let state = self.trial_mut(*trial)?;
-                (state.outcome, state.told_ms) = (Some(Finding::measured(outputs.clone())), ms);
-                self.told.push(*trial);
                 self.events.push(Event::Imported(*trial));
+                self.decide(*trial, Finding::measured(outputs.clone()), ms)?;
+                self.told.push(*trial);
             }
             Record::Intended { id, tag } => {
                 let state = self.trial_mut(id.trial)?;
@@ -274,14 +305,33 @@ impl Ledger {
                 attempt.end = Some(End { finding, wall_s: *wall_s, host, ms, n: entry.n });
             }
             Record::Told { trial, finding } => {
-                let state = self.trial_mut(*trial)?;
-                if state.outcome.is_some() {
+                if self.trial_mut(*trial)?.outcome.is_some() {
                     return Err(format!("trial {trial} is told twice"));
                 }
-                (state.outcome, state.told_ms) = (Some(finding.clone()), ms);
+                self.events.push(Event::Told(*trial));
+                self.decide(*trial, finding.clone(), ms)?;
                 self.open.remove(trial);
                 self.told.push(*trial);
-                self.events.push(Event::Told(*trial));
+            }
+            Record::Replaced { trial, finding } => {
+                self.take_back(*trial)?;
+                self.decide(*trial, finding.clone(), ms)?;
+                self.begin_again();
+            }
+            Record::Reopened { trial } => {
+                if matches!(self.trial_mut(*trial)?.source, Source::Imported(_)) {
+                    return Err(format!(
+                        "trial {trial} was evaluated elsewhere and is to be evaluated again"
+                    ));
+                }
+                self.take_back(*trial)?;
+                let from = self.events.len();
+                let state = self.trial_mut(*trial)?;
+                state.revised.push((from, None));
+                state.reopened = Some(entry.n);
+                self.open.insert(*trial);
+                self.told.retain(|told| told != trial);
+                self.begin_again();
             }
             Record::Closed { why } => self.closed = Some(why.clone()),
         }
@@ -292,9 +342,81 @@ impl Ledger {
         if self.trials.contains_key(&trial) {
             return Err(format!("trial {trial} is asked twice"));
         }
-        let state = TrialState { source, asked_ms: ms, attempts: vec![], outcome: None, told_ms: 0 };
-        self.trials.insert(trial, state);
+        self.trials.insert(trial, TrialState::new(source, ms));
         Ok(())
+    }
+
+    /// Keeps the outcome of a trial, as of the events so far.
+    fn decide(&mut self, trial: u64, finding: Finding, ms: u64) -> Result<(), String> {
+        let told_at = self.events.len();
+        let is_lost = finding.kind == Kind::Lost;
+        let state = self.trial_mut(trial)?;
+        let gives_back = is_lost && matches!(state.source, Source::Asked { .. });
+        (state.outcome, state.told_ms, state.told_at) = (Some(finding), ms, told_at);
+        self.n_lost += usize::from(gives_back);
+        Ok(())
+    }
+
+    /// Takes the outcome of a trial back, which is an event.
+    fn take_back(&mut self, trial: u64) -> Result<(), String> {
+        let state = self.trial_mut(trial)?;
+        let Some(before) = state.outcome.take() else {
+            return Err(format!("trial {trial} has no outcome that could be taken back"));
+        };
+        let gave_back = before.kind == Kind::Lost && matches!(state.source, Source::Asked { .. });
+        state.revised.push((state.told_at, Some(before)));
+        self.n_lost -= usize::from(gave_back);
+        if let Some(last) = self.chapters.last_mut()
+            && last.first_event == self.events.len()
+        {
+            // Nothing has happened in it yet: it begins after this.
+            last.first_event += 1;
+        }
+        self.events.push(Event::Revised(trial));
+        Ok(())
+    }
+
+    /// What was revised is known to a chapter that has only begun; else one begins, with the same study file and engine.
+    fn begin_again(&mut self) {
+        let (n_events, n_spent) = (self.events.len(), self.n_spent());
+        match self.chapters.last_mut() {
+            Some(last) if last.first_event == n_events => last.n_spent_before = n_spent,
+            last => {
+                let engine = last.and_then(|last| last.engine.clone());
+                self.begin_chapter(engine);
+            }
+        }
+    }
+
+    fn begin_chapter(&mut self, engine: Option<Engine>) {
+        self.chapters.push(Chapter {
+            config: self.config.clone(),
+            first_config: self.config.clone(),
+            engine,
+            first_event: self.events.len(),
+            first_trial: self.trials.last_key_value().map_or(0, |(id, _)| id + 1),
+            n_spent_before: self.n_spent(),
+        });
+    }
+
+    /// Whether a trial can be evaluated again; the error says why not.
+    pub fn may_reopen(&self, trial: u64) -> Result<(), String> {
+        let Some(state) = self.trial(trial) else {
+            return Err(format!("there is no trial {trial}: the study has {} trials", self.trials.len()));
+        };
+        match (&state.outcome, &state.source) {
+            (None, _) => Err(format!("trial {trial} is not over yet")),
+            (Some(_), Source::Imported(_)) => Err(format!(
+                "trial {trial} was evaluated elsewhere; `tribo tell {trial} VALUE --replace` corrects its value"
+            )),
+            (Some(Finding { kind: Kind::Ok, .. }), _) => {
+                Err(format!("trial {trial} has a value; `tribo tell {trial} VALUE --replace` corrects it"))
+            }
+            _ if state.attempts.len() >= Tag::ATTEMPTS as usize => {
+                Err(format!("trial {trial} had {} attempts, which is all that it can have", Tag::ATTEMPTS))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn trial_mut(&mut self, trial: u64) -> Result<&mut TrialState, String> {
@@ -337,9 +459,15 @@ impl Ledger {
         self.open().flat_map(|(_, trial)| trial.attempts.iter().filter(|attempt| attempt.end.is_none()))
     }
 
-    /// How many trials the optimiser proposed.
-    pub fn n_asked(&self) -> usize {
-        self.n_asked
+    /// How many trials the optimiser proposed, which is what a budget of evaluations counts. Trials that were lost by an
+    /// accident give theirs back.
+    pub fn n_spent(&self) -> usize {
+        self.n_asked - self.n_lost
+    }
+
+    /// How many trials were lost by an accident.
+    pub fn n_lost(&self) -> usize {
+        self.n_lost
     }
 
     /// Its chapters, in order; there is one at least.

@@ -63,6 +63,8 @@ pub enum Prepared {
 pub enum Request {
     /// Cancel one trial; it is told as failed and not tried again.
     Cancel(u64),
+    /// Take the outcome of a trial back and try it again.
+    Retry(u64),
     /// Cancel all that is under way and stop.
     CancelAll,
     /// Stop proposing and detach.
@@ -99,6 +101,11 @@ pub trait Store {
 
     /// Tries to claim an attempt for the driver, so that no job of it can start any more.
     fn revoke(&mut self, id: AttemptId) -> Result<Claim>;
+
+    /// Whether there is room for answers. Jobs that cannot leave theirs try for a minute, and nobody else sees why.
+    fn has_room(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// Removes the folder of an attempt, or its bulky parts.
     fn discard(&mut self, id: AttemptId, whole: bool) -> Result<()>;

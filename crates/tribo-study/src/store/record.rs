@@ -132,8 +132,20 @@ pub enum Record {
     Told {
         /// The trial.
         trial: u64,
-        /// What came of it: `ok`, `infeasible`, `invalid` or `failed`, whatever the reason.
+        /// What came of it: `ok`, `infeasible`, `invalid`, `lost` or `failed`, whatever the reason.
         finding: Finding,
+    },
+    /// The outcome of a trial was wrong and is another. Another chapter begins, which knows this one.
+    Replaced {
+        /// The trial.
+        trial: u64,
+        /// Its outcome from here on.
+        finding: Finding,
+    },
+    /// The outcome of a trial is taken back: it is to be evaluated again. Another chapter begins, in which it is under way.
+    Reopened {
+        /// The trial.
+        trial: u64,
     },
     /// A driver left in good order.
     Closed {

@@ -17,6 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[serde(tag = "request", rename_all = "snake_case")]
 enum Written {
     Cancel { trial: u64 },
+    Retry { trial: u64 },
     CancelAll,
     Stop,
 }
@@ -29,6 +30,7 @@ pub fn request(layout: &Layout, request: &Request) -> Result<()> {
     }
     let written = match *request {
         Request::Cancel(trial) => Written::Cancel { trial },
+        Request::Retry(trial) => Written::Retry { trial },
         Request::CancelAll => Written::CancelAll,
         Request::Stop => Written::Stop,
     };
@@ -59,6 +61,7 @@ pub(super) fn take(layout: &Layout) -> Result<Vec<Request>> {
                 fs::remove_file(&path).map_err(Error::io("cannot remove", &path))?;
                 requests.push(match written {
                     Written::Cancel { trial } => Request::Cancel(trial),
+                    Written::Retry { trial } => Request::Retry(trial),
                     Written::CancelAll => Request::CancelAll,
                     Written::Stop => Request::Stop,
                 });

@@ -336,3 +336,22 @@ fn fault_50_a_command_that_always_fails_stops_the_study() {
     assert!(world.ledger().told().len() <= 9);
     world.check_proposals();
 }
+
+#[test]
+fn a_full_disk_is_said_while_it_is_waited_for() {
+    let mut world = World::new(5, 2);
+    let (finish, notices) = meddle(&mut world, |memory| memory.fail_syncs(20));
+    assert_eq!(finish.unwrap(), Finish::Evaluations);
+    world.check(5);
+    let elapsed = |notice: &Notice| match notice {
+        Notice::Progress(progress) => Some(progress.elapsed_s),
+        _ => None,
+    };
+    let full =
+        |notice: &Notice| matches!(notice, Notice::Warning { text } if text.contains("waiting for space"));
+    let at = notices.iter().position(full).unwrap();
+    let before = notices[..at].iter().rev().find_map(elapsed).unwrap();
+    let after = notices[at..].iter().find_map(elapsed).unwrap();
+    // Twenty tries take a hundred seconds.
+    assert!(after - before < 20.0, "said after {} s", after - before);
+}

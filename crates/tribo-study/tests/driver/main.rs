@@ -5,4 +5,5 @@ mod kill;
 mod ordinary;
 mod outages;
 mod stops;
+mod waits;
 mod world;

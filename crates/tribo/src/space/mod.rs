@@ -251,12 +251,14 @@ impl Codec {
         if expected != found {
             return Err(ParameterFault::WrongSize { expected, found });
         }
+        let of_vector = |element: usize| parameter.size().map(|_| element);
         match (self, values) {
             (Codec::Float(Interval { low, high, .. }), Values::Float(values)) => {
                 match values.iter().position(|x| !(low..=high).contains(&x)) {
                     None => Ok(()),
                     Some(element) => {
                         let (low, high, value) = (*low, *high, values[element]);
+                        let element = of_vector(element);
                         Err(ParameterFault::FloatOutside { element, value, low, high })
                     }
                 }
@@ -266,6 +268,7 @@ impl Codec {
                     None => Ok(()),
                     Some(element) => {
                         let (low, high, value) = (*low, *high, values[element]);
+                        let element = of_vector(element);
                         Err(ParameterFault::IntOutside { element, value, low, high })
                     }
                 }
@@ -275,7 +278,8 @@ impl Codec {
                 match values.iter().position(|&index| index >= count) {
                     None => Ok(()),
                     Some(element) => {
-                        Err(ParameterFault::CategoryOutside { element, index: values[element], count })
+                        let (index, element) = (values[element], of_vector(element));
+                        Err(ParameterFault::CategoryOutside { element, index, count })
                     }
                 }
             }

@@ -48,6 +48,11 @@ pub(super) trait Engine: Send + Sync {
     /// Takes note of an outcome: a value, smaller is better, or none.
     fn told(&mut self, trial: &Trial, value: Option<f64>);
 
+    /// Takes note that a trial was lost by an accident: it is pending no more, and nothing is known about its point.
+    fn lost(&mut self, trial: &Trial) {
+        self.told(trial, None);
+    }
+
     /// The point of a trial, in the unit cube of all inputs.
     fn unit(&self, trial: &Trial) -> Result<Vec<f64>>;
 

@@ -58,7 +58,7 @@ fn go_through(evidence: &Evidence, found: &mut Found) -> Result<(), String> {
         }
         ledger.apply(entry).map_err(at)?;
         match &entry.record {
-            Record::Asked { .. } if config.budget.evaluations.is_some_and(|n| ledger.n_asked() > n) => {
+            Record::Asked { .. } if config.budget.evaluations.is_some_and(|n| ledger.n_spent() > n) => {
                 found.budget.push(at("a trial more than the evaluations that the study has".to_owned()));
             }
             Record::Configured { .. } => config = in_force(&ledger)?,
@@ -73,10 +73,10 @@ fn go_through(evidence: &Evidence, found: &mut Found) -> Result<(), String> {
             _ => {}
         }
     }
-    if config.budget.evaluations.is_some_and(|n| ledger.n_asked() < n) {
+    if config.budget.evaluations.is_some_and(|n| ledger.n_spent() < n) {
         found
             .budget
-            .push(format!("{} trials, fewer than the evaluations that the study has", ledger.n_asked()));
+            .push(format!("{} trials, fewer than the evaluations that the study has", ledger.n_spent()));
     }
     Ok(())
 }

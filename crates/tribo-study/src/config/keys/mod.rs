@@ -182,7 +182,7 @@ impl Section {
     /// How people write it: `[run]`, or `the file` for the top.
     pub(super) fn header(&self) -> String {
         match self.path {
-            "" => "the top of the file".to_owned(),
+            "" => "the part above the first section".to_owned(),
             "parameter" | "output" | "run.deck" => format!("[[{}]]", self.path),
             path => format!("[{path}]"),
         }

@@ -87,6 +87,14 @@ const OWN: &[Key] = &[
     )
     .or_prose("see `[run.retries]`"),
     key(
+        "retry_delay",
+        Type::Duration,
+        "\"5m\"",
+        "How long an evaluation that asked to be tried again waits; twice as long each further time, \
+         ten minutes at most unless this is more, give or take a fifth.",
+    )
+    .or("\"30s\""),
+    key(
         "params",
         Type::Choice(&["json", "dakota", "aprepro"]),
         "\"json\"",
@@ -148,7 +156,7 @@ static RETRIES: Section = table(
     "run.retries",
     "Attempts after the first, by what went wrong; 34 in all at most.",
     &[
-        key("transient", RETRY, "2", "The command asked for it with `retry_exit_code`.").or("2"),
+        key("transient", RETRY, "5", "The command asked for it with `retry_exit_code`.").or("5"),
         key(
             "infrastructure",
             RETRY,

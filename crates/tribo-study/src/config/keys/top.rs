@@ -122,6 +122,13 @@ pub(in crate::config) static PARAMETER: Section = table(
             "0.3",
             "For a parameter that is added to a study: the value that it had in the evaluations made before.",
         ),
+        key(
+            "unused",
+            Type::Flag,
+            "true",
+            "It is meant that no deck, command or script uses it: `check` and `run` do not complain.",
+        )
+        .or("false"),
     ],
 );
 

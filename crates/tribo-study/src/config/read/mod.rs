@@ -9,7 +9,7 @@ mod strategy;
 
 use super::check::check;
 use super::identity::Identity;
-use super::keys::{ROOT, STRATEGY, Section};
+use super::keys::{PARAMETER, ROOT, STRATEGY, Section};
 use super::place::{Complaint, line_and_column};
 use super::view::View;
 use super::{Budget, Config, ConfigError, Readers, STUDY_VERSION};
@@ -58,6 +58,19 @@ impl Config {
     }
 }
 
+/// A complaint about a parameter, at its name in the text of its study file.
+pub fn about_parameter(path: &Path, text: &str, name: &str, message: String) -> ConfigError {
+    let file = DeTable::parse(text).ok();
+    let view = View::new(&ROOT, file.as_ref().map(|file| file.get_ref()), 0);
+    let sections = view.sections("parameter", &PARAMETER);
+    let at = sections.iter().find(|section| section.text("name").as_deref() == Some(name));
+    let complaint = match at {
+        Some(section) => section.complaint("name", message),
+        None => Complaint::new(0, message),
+    };
+    complain(path, text, complaint)
+}
+
 fn complain(path: &Path, text: &str, Complaint { at, message }: Complaint) -> ConfigError {
     let (line, column) = line_and_column(text, at);
     ConfigError { path: path.to_owned(), line, column, message }
@@ -77,7 +90,7 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
     check(file)?;
     let (outputs, direction) = output::read(&view)?;
     let seed = view.integer("seed").unwrap_or(0);
-    let (space, earlier) = space::read(&view)?;
+    let (space, earlier, unused) = space::read(&view)?;
     let budget = budget(&view);
     let strategy_view = view.inside("strategy", &STRATEGY);
     let strategy = strategy::read(&strategy_view, &space)?;
@@ -98,6 +111,7 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
         seed,
         space,
         earlier,
+        unused,
         strategy,
         budget,
         run,

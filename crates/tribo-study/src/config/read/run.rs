@@ -191,8 +191,9 @@ fn retries(run: &View<'_>) -> Read<Retries> {
         failed: retry("failed"),
         timeout: retry("timeout"),
         memory: retry("memory"),
+        delay: run.duration("retry_delay").unwrap_or_default(),
     };
-    let Retries { transient, infrastructure, failed, timeout, memory } = retries;
+    let Retries { transient, infrastructure, failed, timeout, memory, delay: _ } = retries;
     let all = transient + infrastructure + failed + timeout + memory;
     let most = Tag::ATTEMPTS - 1;
     if all > most {

@@ -14,11 +14,14 @@ use tribo::space::{Parameter, Space};
 /// Coordinates of all parameters at most: 80 MB for one point.
 const MOST_COORDINATES: usize = 10_000_000;
 
-/// The space, and the values that parameters had before they were added.
-pub(super) fn read(file: &View<'_>) -> Result<(Space, BTreeMap<String, Value>), Complaint> {
+/// The values that parameters had before they were added.
+type EarlierValues = BTreeMap<String, Value>;
+
+/// The space, the values that parameters had before they were added, and parameters that nothing uses.
+pub(super) fn read(file: &View<'_>) -> Result<(Space, EarlierValues, BTreeSet<String>), Complaint> {
     let views = file.sections("parameter", &PARAMETER);
     let (mut parameters, mut names, mut coordinates) = (Vec::new(), BTreeSet::new(), 0_usize);
-    let mut earlier = BTreeMap::new();
+    let (mut earlier, mut unused) = (BTreeMap::new(), BTreeSet::new());
     for view in &views {
         let parameter = parameter(view)?;
         // Alone, so that what is wrong is known to be wrong with this one.
@@ -37,10 +40,13 @@ pub(super) fn read(file: &View<'_>) -> Result<(Space, BTreeMap<String, Value>), 
         if let Some(value) = earlier_value(view, &parameter)? {
             earlier.insert(parameter.name().to_owned(), value);
         }
+        if view.flag("unused") {
+            unused.insert(parameter.name().to_owned());
+        }
         parameters.push(parameter);
     }
     let space = Space::new(parameters).map_err(|error| file.complaint("parameter", error.to_string()))?;
-    Ok((space, earlier))
+    Ok((space, earlier, unused))
 }
 
 /// The value that a parameter had before it was added, which must be one that it can have.

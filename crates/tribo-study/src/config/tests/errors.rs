@@ -117,7 +117,7 @@ fn parameters() {
     );
     changed("low = 0", "low = «1", &["parameter `x`", "low must be below high"]);
     changed("low = 0", "low = «0\nlog = true", &["log scale"]);
-    changed("low = 0", "low = «nan", &["the number nan"]);
+    changed("low = 0", "low = «nan", &["`low` is nan, which is not a finite number"]);
     changed("low = 0", "low = «\"0\"", &["the text \"0\"", "a number", "low = 0"]);
     changed("low = 0\nhigh = 1\n", "low = -1.7e308\nhigh = «1.7e308\n", &["wider"]);
     complains(

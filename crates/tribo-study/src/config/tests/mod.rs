@@ -101,7 +101,9 @@ fn the_complete_file_has_its_values() {
     assert_eq!(config.budget, Budget { evaluations: Some(400), wall_time, target: Some(0.02) });
     let run = config.run.unwrap();
     assert_eq!((run.workers, run.keep), (16, Keep::Failed));
-    assert_eq!(run.retries, Retries { transient: 4, infrastructure: 5, failed: 0, timeout: 1, memory: 0 });
+    let delay = Duration::from_secs(30);
+    let retries = Retries { transient: 4, infrastructure: 5, failed: 0, timeout: 1, memory: 0, delay };
+    assert_eq!(run.retries, retries);
     let On::Batch(settings) = &run.on else { panic!("{:?}", run.on) };
     let slurm: &SlurmSettings = settings.of().unwrap();
     assert_eq!(slurm.partition.as_deref(), Some("batch"));

@@ -1,7 +1,7 @@
 //! Dakota's results file: `value [descriptor]` for each response, or a file that begins with `fail`. Gradients and
 //! Hessians, in brackets, are passed over.
 
-use super::{Look, Miss, judge, number, shown};
+use super::{Found, Look, Miss, judge, number, shown};
 use crate::config::Response;
 use crate::job::Kind;
 use crate::job::params::descriptor;
@@ -17,8 +17,13 @@ pub(super) fn find(text: &str, file: &str, wanted: &Response) -> Look {
         return Err(Miss::of_all(Kind::Failed, reason));
     }
     let lines = lines(&outside);
-    let value =
-        |line: Option<&Line<'_>>| line.map(|(value, _)| judge(value, &format!("the value in {file}")));
+    let value = |line: Option<&Line<'_>>| {
+        line.map(|(token, name)| {
+            let value = judge(token, &format!("the value in {file}"))?;
+            let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+            Ok(Found { value, place: format!("{file}, \"{token}{name}\"") })
+        })
+    };
     let found = match wanted {
         Response::Only => return only(first, &lines, file),
         Response::Number(number) => value(lines.get(number.wrapping_sub(1))),
@@ -61,7 +66,10 @@ fn only(first: &str, lines: &[Line<'_>], file: &str) -> Look {
     // A word in front is a value that is none.
     let values = lines.len() + usize::from(number(first).is_none());
     match values {
-        1 => judge(first, &format!("the value in {file}")),
+        1 => {
+            let value = judge(first, &format!("the value in {file}"))?;
+            Ok(Found { value, place: format!("{file}, {first:?}") })
+        }
         _ => Err(Miss::invalid(format!(
             "{file} has {values} values; one is wanted. Name them with [[output]] to have all of them"
         ))),

@@ -4,7 +4,7 @@
 //! outputs are looked for whatever is said of the objective. NaN and Infinity are not JSON, but Python writes them: they
 //! are understood, so that a NaN elsewhere does no harm and a NaN objective is called by its name.
 
-use super::{Look, Miss, not_finite, number, shown};
+use super::{Found, Look, Miss, not_finite, number, shown};
 use crate::job::Kind;
 use serde_json::{Map, Value};
 
@@ -70,7 +70,7 @@ fn in_object(object: &Map<String, Value>, file: &str, key: &str) -> Look {
 fn finite(value: &Value, place: &str) -> Look {
     Err(match value {
         Value::Number(value) => match value.as_f64() {
-            Some(value) if value.is_finite() => return Ok(value),
+            Some(value) if value.is_finite() => return Ok(Found { value, place: place.to_owned() }),
             _ => Miss::invalid(format!("{place} is {value}, which is not a finite number")),
         },
         Value::Array(values) if values.iter().all(Value::is_number) => {

@@ -6,10 +6,11 @@
 //! numbers, a file that breaks off. Nothing is guessed: a message names the file and shows what was found there.
 //!
 //! Lines are read one by one and cut at a mebibyte, so a log of any size costs no memory. `json` reads JSON, `dakota`
-//! Dakota's results; `text` reads standard output, regular expressions and CSV.
+//! Dakota's results; `stdout` reads standard output, `text` reads by regular expressions, and CSV.
 
 mod dakota;
 mod json;
+mod stdout;
 mod text;
 
 use super::{Finding, Kind};
@@ -47,21 +48,28 @@ impl Miss {
     }
 }
 
+/// A number and where it stands, with the words around it.
+#[derive(Debug, Clone, PartialEq)]
+struct Found {
+    value: f64,
+    place: String,
+}
+
 /// A number, or why it is not there.
-type Look = Result<f64, Miss>;
+type Look = Result<Found, Miss>;
 
 /// Looks for the answer in a working directory; `stdout` is the file with the captured standard output.
 pub fn extract(evaluation: &Evaluation, dir: &Path, stdout: &Path) -> Finding {
     if evaluation.outputs.is_empty() {
-        return match look(&evaluation.result, true, dir, stdout) {
-            Ok(value) => Finding::answered(VALUE, value),
+        return match look(&evaluation.result, VALUE, true, dir, stdout) {
+            Ok(found) => Finding::answered(VALUE, found.value),
             Err(Miss { kind, reason, .. }) => Finding::none(kind, reason),
         };
     }
     let (mut outputs, mut without, mut missing) = (Outputs::new(), None, vec![]);
     for sought in &evaluation.outputs {
-        match look(&sought.source, sought.objective, dir, stdout) {
-            Ok(value) => drop(outputs.insert(&sought.name, value)),
+        match look(&sought.source, &sought.name, sought.objective, dir, stdout) {
+            Ok(found) => drop(outputs.insert(&sought.name, found.value)),
             Err(Miss { kind, reason, of_all: true }) if sought.objective => without = Some((kind, reason)),
             Err(Miss { kind, reason, .. }) if sought.objective => {
                 without = Some((kind, format!("output `{}`: {reason}", sought.name)));
@@ -73,8 +81,24 @@ pub fn extract(evaluation: &Evaluation, dir: &Path, stdout: &Path) -> Finding {
     Finding { kind, outputs, reason }
 }
 
+/// Where the numbers of an answer stand: each by its name, for people. What is not there is left out.
+pub fn places(evaluation: &Evaluation, dir: &Path, stdout: &Path) -> Vec<(String, String)> {
+    let place = |name: &str, source: &ResultSource, objective: bool| {
+        let found = look(source, name, objective, dir, stdout).ok()?;
+        Some((name.to_owned(), found.place))
+    };
+    match evaluation.outputs.is_empty() {
+        true => place(VALUE, &evaluation.result, true).into_iter().collect(),
+        false => evaluation
+            .outputs
+            .iter()
+            .filter_map(|sought| place(&sought.name, &sought.source, sought.objective))
+            .collect(),
+    }
+}
+
 /// Looks for one number. The `objective` is not there if the command says elsewhere in the file that it failed.
-fn look(source: &ResultSource, objective: bool, dir: &Path, stdout: &Path) -> Look {
+fn look(source: &ResultSource, name: &str, objective: bool, dir: &Path, stdout: &Path) -> Look {
     match source {
         ResultSource::Json { file, key } => {
             let text = whole(&dir.join(file), file)?;
@@ -83,7 +107,7 @@ fn look(source: &ResultSource, objective: bool, dir: &Path, stdout: &Path) -> Lo
         ResultSource::Dakota { file, response } => {
             dakota::find(&whole(&dir.join(file), file)?, file, response)
         }
-        ResultSource::Stdout => text::last_number(open(stdout, "stdout")?),
+        ResultSource::Stdout => stdout::last_number(open(stdout, "stdout")?, name),
         ResultSource::Regex { file, pattern, occurrence } => match file {
             Some(file) => text::regex(open(&dir.join(file), file)?, file, pattern, *occurrence),
             None => text::regex(open(stdout, "stdout")?, "stdout", pattern, *occurrence),
@@ -164,7 +188,7 @@ fn number(token: &str) -> Option<f64> {
 }
 
 /// What a token is that should be a finite number.
-fn judge(token: &str, place: &str) -> Look {
+fn judge(token: &str, place: &str) -> Result<f64, Miss> {
     match number(token) {
         Some(value) if value.is_finite() => Ok(value),
         Some(value) => Err(not_finite(value, place)),
@@ -185,18 +209,18 @@ fn shown(text: &str) -> String {
 }
 
 /// Picks one of several candidates that come one after the other.
-struct Pick {
+struct Pick<T> {
     which: Occurrence,
     seen: usize,
-    kept: Option<String>,
+    kept: Option<T>,
 }
 
-impl Pick {
-    fn new(which: Occurrence) -> Pick {
+impl<T> Pick<T> {
+    fn new(which: Occurrence) -> Pick<T> {
         Pick { which, seen: 0, kept: None }
     }
 
-    fn offer(&mut self, candidate: &str) {
+    fn offer(&mut self, candidate: T) {
         self.seen += 1;
         let wanted = match self.which {
             Occurrence::Only | Occurrence::First => self.seen == 1,
@@ -204,24 +228,22 @@ impl Pick {
             Occurrence::Nth(n) => self.seen == n,
         };
         if wanted {
-            self.kept = Some(candidate.to_owned());
+            self.kept = Some(candidate);
         }
     }
 
-    /// The candidate, or why there is none; `what` in the plural.
-    fn finish(self, what: &str) -> Result<String, Miss> {
+    /// The candidate, or why there is none: the file has so many of what is looked for, `what` as one and as many.
+    fn finish(self, file: &str, what: [&str; 2], none: &str) -> Result<T, Miss> {
+        let seen = format!("{} {}", self.seen, what[usize::from(self.seen != 1)]);
         match (self.kept, self.which) {
-            (Some(_), Occurrence::Only) if self.seen > 1 => {
-                let many = self.seen;
-                Err(Miss::invalid(format!(
-                    "{what}: {many} where one is wanted; say which counts: first, last or a number"
-                )))
-            }
+            (Some(_), Occurrence::Only) if self.seen > 1 => Err(Miss::invalid(format!(
+                "{file} has {seen} where one is wanted; say which counts: first, last or a number"
+            ))),
             (Some(kept), _) => Ok(kept),
             (None, Occurrence::Nth(n)) if self.seen > 0 => {
-                Err(Miss::failed(format!("{what}: number {n} is wanted, there are only {}", self.seen)))
+                Err(Miss::failed(format!("{file} has {seen}, and number {n} is wanted")))
             }
-            (None, _) => Err(Miss::failed(format!("{what}: there are none"))),
+            (None, _) => Err(Miss::failed(format!("{file} has {none}"))),
         }
     }
 }

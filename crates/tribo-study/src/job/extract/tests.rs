@@ -178,15 +178,102 @@ fn the_last_number_on_standard_output() {
 }
 
 #[test]
+fn what_could_be_one_number_or_another_is_refused() {
+    let stdout = ResultSource::Stdout;
+    for (content, part) in [
+        ("1,5\n", r#""1,5" in line 1 of stdout, "1,5", could be a decimal comma"#),
+        ("mass = -1,234.5 kg\n", r#""-1,234.5""#),
+        ("1'234.5\n", r#""1'234.5""#),
+        ("drag: 0.5,0.7", "two numbers"),
+        (
+            "objective = 42\nFinished in 3.2 s\n",
+            r#"which number is the answer? line 1 of stdout, "objective = 42" or line 2 of stdout, "Finished in 3.2 s""#,
+        ),
+        ("42\nFinished in 3.2 s\n", "which number is the answer?"),
+        ("mass = 42\n\ntime: 3.2\n", "which number is the answer?"),
+        ("objective = 42\nElapsed: 3.2\n", "which number is the answer?"),
+        ("mass = 4\nFinished at 12:30:05", "which number is the answer?"),
+    ] {
+        is_invalid(&stdout, content, part);
+    }
+    for (content, expected) in [
+        ("Solver 2.1, 1000 cells\nmass = 42 kg\n", 42.0),
+        ("cells: 1000\ntime: 3.2\nobjective: 42\n", 42.0),
+        ("cells: 1000\nFinished in 3.2 s\n42\n", 42.0),
+        ("step 1: f = 3\nstep 2: f = 2\n", 2.0),
+        ("f = 3, g = 4\nf = 2, g = 1\n", 1.0),
+        ("Finished in 3.2 s\n", 3.2),
+        ("x = 1, 5\n", 5.0),
+    ] {
+        is_value(&stdout, content, expected);
+    }
+    // The name that the study file gives the output says which one it is.
+    let outputs = [("Mass", stdout)];
+    let content = "time = 3\nmass = 42\n";
+    gives(&found_of(&outputs, "stdout", content), Kind::Ok, "Mass 42.0", "");
+}
+
+#[test]
+fn a_pattern_that_takes_a_part_of_a_number_is_refused() {
+    for (pattern, content, whole) in [
+        ("f = ([0-9.]+)", "f = 1,234.5", "1,234.5"),
+        ("f = ([0-9.]+)", "f = 1.5e-3", "1.5e-3"),
+        (r"f = (\d+)", "f = 1.5", "1.5"),
+        (r"f = -?(\d+)", "f = -15", "-15"),
+        (r"(\d{2})$", "f = 1234", "1234"),
+        (r"(\d+)$", "f = 3,5 g = 1.5", "1.5"),
+    ] {
+        let source = regex(pattern, Occurrence::Last);
+        is_invalid(&source, content, &format!(" of {whole:?} in line 1 of run.log"));
+    }
+    for (pattern, content, expected) in [
+        ("f = ([0-9.]+)", "f = 2.5eV, 3", 2.5),
+        ("f = ([0-9.]+)", "f = 2.5, 3", 2.5),
+        (r"run-(\d+)", "run-15", 15.0),
+        (r"(\d+) of", "12-15 of 20", 15.0),
+    ] {
+        is_value(&regex(pattern, Occurrence::Last), content, expected);
+    }
+}
+
+#[test]
+fn places_quote_the_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |source: &ResultSource, file: &str, content: &str| {
+        std::fs::write(folder.path().join(file), content).unwrap();
+        let places = places(&evaluation(source), folder.path(), &folder.path().join("stdout"));
+        places.into_iter().map(|(name, place)| format!("{name}: {place}")).collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(
+        place(&ResultSource::Stdout, "stdout", "a\n\n  f = 2\nb\n"),
+        "value: line 3 of stdout, \"f = 2\""
+    );
+    let log = regex("f=(.*)", Occurrence::Last);
+    assert_eq!(place(&log, "run.log", "f=1\nf=2\n"), "value: line 2 of run.log, \"f=2\"");
+    assert_eq!(
+        place(&csv(Occurrence::Last), "out.csv", "step,drag\n1,2\n"),
+        "value: line 2 of out.csv, \"1,2\""
+    );
+    assert_eq!(place(&json(), "result.json", "{\"objective\": 1}"), "value: \"objective\" in result.json");
+    assert_eq!(place(&dakota(), "results.out", "1.5 f"), "value: results.out, \"1.5\"");
+    assert_eq!(place(&json(), "result.json", "{}"), "");
+}
+
+#[test]
 fn regular_expressions() {
     let log = "f = 1.5\nf = 2.5 f = 3.5\ng = 4\n";
     is_value(&regex("f = ([0-9.]+)", Occurrence::First), log, 1.5);
     is_value(&regex("f = ([0-9.]+)", Occurrence::Last), log, 3.5);
     is_value(&regex("f = ([0-9.]+)", Occurrence::Nth(2)), log, 2.5);
     is_value(&regex("^g = (.*)$", Occurrence::Only), log, 4.0);
-    is_invalid(&regex("f = ([0-9.]+)", Occurrence::Only), log, "3 where one is wanted");
-    is_failed(&regex("f = ([0-9.]+)", Occurrence::Nth(4)), Some(log), "only 3");
-    is_failed(&regex("h = (.*)", Occurrence::Last), Some(log), "there are none");
+    let three = "run.log has 3 matches of `f = ([0-9.]+)` where one is wanted";
+    is_invalid(&regex("f = ([0-9.]+)", Occurrence::Only), log, three);
+    is_failed(&regex("f = ([0-9.]+)", Occurrence::Nth(4)), Some(log), "`, and number 4 is wanted");
+    is_failed(
+        &regex(r"h = (\S+) kg", Occurrence::Last),
+        Some(log),
+        r"run.log has no match of `h = (\S+) kg`",
+    );
     is_invalid(&regex("(g) =", Occurrence::Last), log, "\"g\", which is not a number");
     is_invalid(&regex("f = (.*)", Occurrence::Last), "f = NaN", "NaN");
     assert!(check(&evaluation(&regex("f = [0-9]+", Occurrence::Last))).unwrap_err().contains("no group"));
@@ -201,9 +288,12 @@ fn csv_cells() {
     is_value(&csv(Occurrence::Last), table, 0.25);
     is_value(&csv(Occurrence::First), table, 0.5);
     is_value(&csv(Occurrence::Nth(2)), table, 0.25);
-    is_invalid(&csv(Occurrence::Only), table, "2 where one is wanted");
-    is_failed(&csv(Occurrence::Nth(3)), Some(table), "only 2");
-    is_failed(&csv(Occurrence::Last), Some("drag\n"), "there are none");
+    is_invalid(&csv(Occurrence::Only), table, "out.csv has 2 rows where one is wanted");
+    is_failed(&csv(Occurrence::Nth(3)), Some(table), "2 rows, and number 3 is wanted");
+    is_failed(&csv(Occurrence::Last), Some("drag\n"), "out.csv has a header and no row");
+    // Decimal commas make more fields than there are columns.
+    is_invalid(&csv(Occurrence::Last), "step,drag\n1,0,5\n", "line 2 of out.csv, \"1,0,5\", has more fields");
+    is_invalid(&csv(Occurrence::Last), "step,drag\n1,\"0,5\"\n", "\"0,5\", which is not a number");
     is_invalid(&csv(Occurrence::Last), "lift\n1\n", "no column \"drag\"; its columns are lift");
     is_invalid(&csv(Occurrence::Last), "drag\nhigh\n", "\"high\", which is not a number");
     is_invalid(&csv(Occurrence::Last), "step,drag\n1\n", "not a number");
@@ -256,8 +346,8 @@ fn outputs_in_a_log_have_patterns_of_their_own() {
     let outputs = ["mass", "time"].map(|name| (name, regex(&format!("{name} = (\\S+)"), Occurrence::Last)));
     let found = |content: &str| found_of(&outputs, "run.log", content);
     gives(&found("time = 3\nmass = 1\nmass = 2\n"), Kind::Ok, "mass 2.0, time 3.0", "");
-    gives(&found("mass = 2\n"), Kind::Ok, "mass 2.0", "no output `time`: matches of");
-    gives(&found("time = 3\n"), Kind::Failed, "time 3.0", "output `mass`: matches of");
+    gives(&found("mass = 2\n"), Kind::Ok, "mass 2.0", "no output `time`: run.log has no match of");
+    gives(&found("time = 3\n"), Kind::Failed, "time 3.0", "output `mass`: run.log has no match of");
 }
 
 #[test]

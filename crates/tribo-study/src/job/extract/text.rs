@@ -1,6 +1,6 @@
-//! Answers in text: the last number of a log, a regular expression, a cell of a CSV file.
+//! Answers in text: a regular expression, a cell of a CSV file.
 
-use super::{Look, Miss, Pick, judge, number, shown};
+use super::{Found, Look, Miss, Pick, judge, number, shown};
 use crate::config::Occurrence;
 use crate::job::capture::is_gap;
 use regex_lite::Regex;
@@ -9,27 +9,19 @@ use std::io::{self, BufRead, BufReader, Read};
 /// Longer lines are read in pieces of this many bytes.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// The last number in a log. NaN and infinity count: a program that prints one has not found a value.
-pub(super) fn last_number(log: impl Read) -> Look {
-    let mut last = None;
-    let read = each_line(log, |line| {
-        let is_number = |token: &&str| number(token).is_some();
-        let tokens = line.rsplit(|c: char| c.is_whitespace() || "=,;:()[]{}<>\"'|".contains(c));
-        // A sentence may end with the number.
-        let token = tokens
-            .map(|token| if is_number(&token) { token } else { token.trim_end_matches('.') })
-            .find(is_number);
-        if let Some(token) = token {
-            last = Some(token.to_owned());
-        }
-        true
-    });
-    match (read, last) {
-        (Err(error), _) => unreadable("stdout", error),
-        (Ok(()), Some(token)) => judge(&token, "the last number on standard output"),
-        (Ok(()), None) => {
-            Err(Miss::failed("the command ended well but printed no number on standard output"))
-        }
+/// A line of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Line {
+    /// Its number, from 1.
+    pub(super) number: usize,
+    /// Its text.
+    pub(super) text: String,
+}
+
+impl Line {
+    /// For people: which one, and what is in it.
+    pub(super) fn place(&self, file: &str) -> String {
+        format!("line {} of {file}, {:?}", self.number, shown(self.text.trim()))
     }
 }
 
@@ -50,20 +42,51 @@ pub(super) fn regex(log: impl Read, file: &str, pattern: &str, which: Occurrence
     };
     let mut pick = Pick::new(which);
     let read = each_line(log, |line| {
-        for captures in regex.captures_iter(line) {
+        for captures in regex.captures_iter(&line.text) {
             if let Some(group) = captures.get(1) {
-                pick.offer(group.as_str());
+                pick.offer((group.range(), line.clone()));
             }
         }
         true
     });
-    match read {
-        Err(error) => unreadable(file, error),
-        Ok(()) => match pick.finish(&format!("matches of {pattern:?} in {file}")) {
-            Ok(token) => judge(token.trim(), &format!("the match of {pattern:?} in {file}")),
-            Err(miss) => Err(miss),
-        },
+    if let Err(error) = read {
+        return unreadable(file, error);
     }
+    let [one, many, none] = ["match", "matches", "no match"].map(|what| format!("{what} of `{pattern}`"));
+    let (group, line) = pick.finish(file, [&one, &many], &none)?;
+    let token = line.text[group.clone()].trim();
+    let place = line.place(file);
+    if let Some(whole) = cut_off(&line.text, group).filter(|_| number(token).is_some()) {
+        return Err(Miss::invalid(format!(
+            "`{pattern}` matches {token:?} of {whole:?} in {place}; write the pattern so that it takes the whole number, such as (\\S+), and numbers with a point and without separators of thousands"
+        )));
+    }
+    let value = judge(token, &format!("the match of `{pattern}` in {file}"))?;
+    Ok(Found { value, place })
+}
+
+/// The whole number, if the group is only a part of it: digits, a point, a comma, a sign or an exponent stand right beside it.
+fn cut_off(line: &str, group: std::ops::Range<usize>) -> Option<&str> {
+    let (before, after) = (&line[..group.start], &line[group.end..]);
+    let is_digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let ends_in_digit = |text: &str| text.ends_with(|c: char| c.is_ascii_digit());
+    let exponent = after.strip_prefix(['e', 'E', 'd', 'D']);
+    let is_cut_after = is_digit(after)
+        || after.strip_prefix(['.', ',']).is_some_and(is_digit)
+        || exponent.is_some_and(|after| is_digit(after.trim_start_matches(['+', '-'])));
+    let signed = before.strip_suffix('-').is_some_and(|before| {
+        before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || "=:([,;".contains(c))
+    });
+    let is_cut_before =
+        ends_in_digit(before) || before.strip_suffix(['.', ',']).is_some_and(ends_in_digit) || signed;
+    if !is_cut_after && !is_cut_before {
+        return None;
+    }
+    let outside = |c: char| !(c.is_ascii_digit() || "+-.,eEdD".contains(c));
+    let start =
+        before.rfind(outside).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+    let end = after.find(outside).map_or(line.len(), |at| group.end + at);
+    Some(&line[start..end])
 }
 
 /// A cell by the name of its column. Fields are separated by commas and may be in quotes; empty lines are passed over.
@@ -72,12 +95,13 @@ pub(super) fn csv(table: impl Read, file: &str, column: &str, which: Occurrence)
     let mut position = None;
     let mut pick = Pick::new(which);
     let read = each_line(table, |line| {
-        if line.trim().is_empty() {
+        if line.text.trim().is_empty() {
             return true;
         }
-        let fields = csv_fields(line);
-        if header.is_some() {
-            pick.offer(position.and_then(|at: usize| fields.get(at)).map_or("", |field| field.trim()));
+        let fields = csv_fields(&line.text);
+        if let Some(header) = &header {
+            let field = position.and_then(|at: usize| fields.get(at)).map_or("", |field| field.trim());
+            pick.offer((field.to_owned(), fields.len() > header.len(), line.clone()));
             return true;
         }
         position = fields.iter().position(|field| field.trim().trim_start_matches('\u{feff}') == column);
@@ -91,10 +115,18 @@ pub(super) fn csv(table: impl Read, file: &str, column: &str, which: Occurrence)
             let columns = shown(&header.join(", "));
             Err(Miss::invalid(format!("{file} has no column {column:?}; its columns are {columns}")))
         }
-        (Ok(()), Some(_), Some(_)) => match pick.finish(&format!("rows of {file}")) {
-            Ok(token) => judge(&token, &format!("column {column:?} of {file}")),
-            Err(miss) => Err(miss),
-        },
+        (Ok(()), Some(header), Some(_)) => {
+            let (token, is_longer, line) = pick.finish(file, ["row", "rows"], "a header and no row")?;
+            let place = line.place(file);
+            if is_longer {
+                return Err(Miss::invalid(format!(
+                    "{place}, has more fields than the header, which has {}; decimal commas? Write numbers with a point, or in quotes what has commas",
+                    header.len()
+                )));
+            }
+            let value = judge(&token, &format!("column {column:?} of {file}"))?;
+            Ok(Found { value, place })
+        }
     }
 }
 
@@ -118,21 +150,23 @@ fn csv_fields(line: &str) -> Vec<String> {
 }
 
 /// Calls `see` for every line, while it returns true, but not for the line that marks a gap in a captured log.
-fn each_line(log: impl Read, mut see: impl FnMut(&str) -> bool) -> io::Result<()> {
+pub(super) fn each_line(log: impl Read, mut see: impl FnMut(&Line) -> bool) -> io::Result<()> {
     let mut log = BufReader::with_capacity(1 << 16, log);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if log.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
-            return Ok(());
+    let mut bytes = Vec::new();
+    for number in 1.. {
+        bytes.clear();
+        if log.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes)? == 0 {
+            break;
         }
-        let text = String::from_utf8_lossy(line.trim_ascii_end());
-        if !is_gap(&text) && !see(&text) {
-            return Ok(());
+        let text = String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned();
+        let line = Line { number, text };
+        if !is_gap(&line.text) && !see(&line) {
+            break;
         }
     }
+    Ok(())
 }
 
-fn unreadable(file: &str, error: io::Error) -> Look {
+pub(super) fn unreadable(file: &str, error: io::Error) -> Look {
     Err(Miss::failed(format!("{file} cannot be read: {error}")))
 }

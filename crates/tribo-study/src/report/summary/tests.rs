@@ -167,3 +167,36 @@ fn a_row_has_host_and_time_of_the_attempt_that_decided() {
     let row = Row::new(first.trial, world.ledger.trial(first.trial).unwrap(), &begun);
     assert_eq!((row.host, row.wall_s, row.attempts), ("node7", Some(2.5), 2));
 }
+
+#[test]
+fn makeshift_points_are_worth_a_warning() {
+    let mut world = World::new();
+    let mut optimiser = replay::study(&world.config, &world.ledger).unwrap();
+    let asked = optimiser.ask(1).unwrap()[0].id;
+    let mut trial = optimiser.history().get(asked).unwrap().0.clone();
+    let fell_back = Some("a pivot of 0".to_owned());
+    trial.decision = Some(Box::new(tribo::trial::Decision { results: 0, fit: None, ended: None, fell_back }));
+    world.record(Record::Asked { trial, by_hand: true });
+    let warnings = world.summary(Seen::default()).warnings;
+    let said = "the strategy broke once and went on with makeshift points, please report it: a pivot of 0";
+    assert_eq!(warnings, [said]);
+}
+
+#[test]
+fn accidents_and_points_that_are_not_allowed_are_no_failures() {
+    for (kind, said) in [
+        (Kind::Lost, "all 5 evaluations were lost and are not spent"),
+        (Kind::Infeasible, "all 5 points were not allowed"),
+    ] {
+        let mut world = World::new();
+        for _ in 0..FAILING {
+            let id = world.begin();
+            let finding = Finding::none(kind, if kind == Kind::Lost { "transient: why" } else { "" });
+            world.record(Record::ended(id, finding.clone()));
+            world.record(Record::Told { trial: id.trial, finding });
+        }
+        let summary = world.summary(Seen::default());
+        assert!(summary.warnings[0].starts_with(said), "{:?}", summary.warnings);
+        assert_eq!(summary.counts.done(), if kind == Kind::Lost { 0 } else { 5 });
+    }
+}

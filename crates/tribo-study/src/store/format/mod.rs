@@ -8,6 +8,7 @@
 //! |---|---|
 //! | 1.0 | one `value` for each evaluation |
 //! | 2.0 | `outputs` beside it, trials at points that someone else chose, `chapter`, `engine`, `raised`, `minor` |
+//! | 2.1 | the outcome `lost`; `replaced` and `reopened` |
 //!
 //! A program reads every older format, and goes on in it: it raises the format just before the first record that the older
 //! one does not know, so a study can go back to an older program for as long as that could read it. Of a newer format a
@@ -39,8 +40,10 @@ impl Format {
     pub const FIRST: Format = Format { version: 1, minor: 0 };
     /// With named outputs.
     pub const OUTPUTS: Format = Format { version: 2, minor: 0 };
+    /// With outcomes that are lost, replaced or taken back.
+    pub const REVISED: Format = Format { version: 2, minor: 1 };
     /// The newest one that this program knows, in which it makes new journals.
-    pub const NEWEST: Format = Format::OUTPUTS;
+    pub const NEWEST: Format = Format::REVISED;
 }
 
 impl fmt::Display for Format {
@@ -52,6 +55,11 @@ impl fmt::Display for Format {
 /// The oldest format that knows a record.
 pub(crate) fn needed(record: &Record) -> Format {
     let others = |outputs: &Outputs| outputs.iter().any(|(name, _)| name != VALUE);
+    let is_newest = match record {
+        Record::Told { finding, .. } => finding.kind == Kind::Lost,
+        Record::Replaced { .. } | Record::Reopened { .. } => true,
+        _ => false,
+    };
     let is_new = match record {
         Record::Ended { finding, .. } | Record::Told { finding, .. } => others(&finding.outputs),
         Record::Imported { outputs, .. } => others(outputs),
@@ -59,7 +67,11 @@ pub(crate) fn needed(record: &Record) -> Format {
         Record::Asked { trial, .. } => matches!(trial.recipe, Some(Recipe::Given)),
         _ => false,
     };
-    if is_new { Format::OUTPUTS } else { Format::FIRST }
+    match (is_newest, is_new) {
+        (true, _) => Format::REVISED,
+        (false, true) => Format::OUTPUTS,
+        (false, false) => Format::FIRST,
+    }
 }
 
 /// Why a record cannot be used.
@@ -209,12 +221,27 @@ enum Written {
         outcome: Outcome,
         #[serde(flatten)]
         outputs: Outputs,
-        /// With `failed`.
+        /// With `failed` and `lost`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
         /// With `invalid`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<String>,
+    },
+    Replaced {
+        trial: u64,
+        outcome: Outcome,
+        #[serde(flatten)]
+        outputs: Outputs,
+        /// With `failed` and `lost`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// With `invalid`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
+    },
+    Reopened {
+        trial: u64,
     },
     Closed {
         #[serde(default)]
@@ -249,6 +276,7 @@ enum Outcome {
     Failed,
     Infeasible,
     Invalid,
+    Lost,
 }
 
 fn is_zero(minor: &u32) -> bool {
@@ -282,21 +310,44 @@ impl TryFrom<&Entry> for Line {
             Record::Ended { id, finding: Finding { kind, outputs, reason }, wall_s, host } => {
                 Written::Ended { id, kind, outputs, reason, wall_s, host }
             }
-            Record::Told { trial, finding } => told(trial, finding),
+            Record::Told { trial, finding } => {
+                let (outcome, outputs, reason, answer) = outcome(finding);
+                Written::Told { trial, outcome, outputs, reason, answer }
+            }
+            Record::Replaced { trial, finding } => {
+                let (outcome, outputs, reason, answer) = outcome(finding);
+                Written::Replaced { trial, outcome, outputs, reason, answer }
+            }
+            Record::Reopened { trial } => Written::Reopened { trial },
             Record::Closed { why } => Written::Closed { why },
         };
         Ok(Line { n, epoch, ms, written })
     }
 }
 
-fn told(trial: u64, Finding { kind, outputs, reason }: Finding) -> Written {
-    let (outcome, reason, answer) = match kind {
-        Kind::Ok => (Outcome::Measured, None, None),
-        Kind::Infeasible => (Outcome::Infeasible, None, None),
-        Kind::Invalid => (Outcome::Invalid, None, Some(reason)),
-        _ => (Outcome::Failed, Some(reason), None),
+/// An outcome as it is written: how the trial ended, its outputs, and a reason or an answer.
+fn outcome(finding: Finding) -> (Outcome, Outputs, Option<String>, Option<String>) {
+    let Finding { kind, outputs, reason } = finding;
+    match kind {
+        Kind::Ok => (Outcome::Measured, outputs, None, None),
+        Kind::Infeasible => (Outcome::Infeasible, outputs, None, None),
+        Kind::Invalid => (Outcome::Invalid, outputs, None, Some(reason)),
+        Kind::Lost => (Outcome::Lost, outputs, Some(reason), None),
+        _ => (Outcome::Failed, outputs, Some(reason), None),
+    }
+}
+
+/// The finding of an outcome as it was written.
+fn finding(outcome: Outcome, outputs: Outputs, reason: Option<String>) -> Result<Finding, String> {
+    let kind = match outcome {
+        Outcome::Measured if outputs.is_empty() => return Err("measured without a value".to_owned()),
+        Outcome::Measured => Kind::Ok,
+        Outcome::Failed => Kind::Failed,
+        Outcome::Infeasible => Kind::Infeasible,
+        Outcome::Invalid => Kind::Invalid,
+        Outcome::Lost => Kind::Lost,
     };
-    Written::Told { trial, outcome, outputs, reason, answer }
+    Ok(Finding { kind, outputs, reason: reason.unwrap_or_default() })
 }
 
 impl TryFrom<Line> for Entry {
@@ -324,18 +375,12 @@ impl TryFrom<Line> for Entry {
                 Record::Ended { id, finding: Finding { kind, outputs, reason }, wall_s, host }
             }
             Written::Told { trial, outcome, outputs, reason, answer } => {
-                let kind = match outcome {
-                    Outcome::Measured if outputs.is_empty() => {
-                        return Err("measured without a value".to_owned());
-                    }
-                    Outcome::Measured => Kind::Ok,
-                    Outcome::Failed => Kind::Failed,
-                    Outcome::Infeasible => Kind::Infeasible,
-                    Outcome::Invalid => Kind::Invalid,
-                };
-                let reason = reason.or(answer).unwrap_or_default();
-                Record::Told { trial, finding: Finding { kind, outputs, reason } }
+                Record::Told { trial, finding: finding(outcome, outputs, reason.or(answer))? }
             }
+            Written::Replaced { trial, outcome, outputs, reason, answer } => {
+                Record::Replaced { trial, finding: finding(outcome, outputs, reason.or(answer))? }
+            }
+            Written::Reopened { trial } => Record::Reopened { trial },
             Written::Closed { why } => Record::Closed { why },
         };
         Ok(Entry { n, epoch, ms, record })

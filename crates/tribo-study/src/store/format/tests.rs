@@ -5,6 +5,8 @@ use tribo::trial::{Decision, Ended, Fit, Moves, Purpose, Recipe, RoundStart, Tri
 
 /// A line of each kind of record, as version 0.1.0 wrote it.
 const FIRST: &str = include_str!("../../../tests/data/records-1.0.jsonl");
+/// What format 2.1 added.
+const REVISED: &str = include_str!("../../../tests/data/records-2.1.jsonl");
 /// What format 2.0 added.
 const OUTPUTS: &str = include_str!("../../../tests/data/records-2.0.jsonl");
 
@@ -156,6 +158,20 @@ fn records_of_the_first_format_keep_their_bytes() {
 fn records_with_outputs_keep_their_bytes_and_need_the_second_format() {
     are_these_bytes(later_records(), OUTPUTS);
     assert!(later_records()[3..].iter().all(|record| needed(record) == Format::OUTPUTS));
+}
+
+#[test]
+fn records_of_what_was_revised_keep_their_bytes_and_need_a_newer_format() {
+    let records = vec![
+        Record::Told { trial: 3, finding: finding(Kind::Lost, &[], "transient: no licence") },
+        Record::Told { trial: 3, finding: finding(Kind::Lost, &[("stress", 180.0)], "lost: why") },
+        Record::Replaced { trial: 3, finding: finding(Kind::Ok, &[("mass", 1.5), (VALUE, 2.0)], "") },
+        Record::Replaced { trial: 3, finding: finding(Kind::Invalid, &[], "nan") },
+        Record::Replaced { trial: 3, finding: finding(Kind::Failed, &[], "failed: why") },
+        Record::Reopened { trial: 3 },
+    ];
+    assert!(records.iter().all(|record| needed(record) == Format::REVISED));
+    are_these_bytes(records, REVISED);
 }
 
 #[test]

@@ -371,6 +371,12 @@ impl Engine for Auto {
         }
     }
 
+    /// Whatever asked for it goes on without an answer.
+    fn lost(&mut self, trial: &Trial) {
+        self.search.lost(trial.id);
+        self.told(trial, None);
+    }
+
     fn unit(&self, trial: &Trial) -> Result<Vec<f64>> {
         Ok(self.context.recipes.point(trial))
     }

@@ -127,6 +127,12 @@ impl Engine for Bo {
         self.optimisers[trial.embedding].told(trial.id.0, value);
     }
 
+    fn lost(&mut self, trial: &Trial) {
+        if !is_given(trial) {
+            self.optimisers[trial.embedding].lost(trial.id.0);
+        }
+    }
+
     fn unit(&self, trial: &Trial) -> Result<Vec<f64>> {
         if is_given(trial) {
             return Ok(trial.z.clone());

@@ -301,4 +301,12 @@ impl Optimiser {
         }
         self.models.look_again();
     }
+
+    /// Takes note that a trial was lost: its point is pending no more, and is not one that gave no value.
+    pub(in crate::strategy) fn lost(&mut self, id: u64) {
+        if self.pending.remove(&id).is_some() {
+            self.n_beside = self.pending.len();
+            self.models.look_again();
+        }
+    }
 }

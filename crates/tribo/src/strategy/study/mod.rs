@@ -28,7 +28,7 @@ use crate::rng::Stream;
 use crate::space::{Direction, Kind, Point, Space, UnitPoint};
 use crate::surrogate::watch::{Unwatched, Watch};
 use crate::trial::{History, Outcome, Purpose, Recipe, Told, Trial, TrialId};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Draws in search of a point that was not asked before, when the strategy's own was.
 pub(super) const REDRAWS: u64 = 1_000;
@@ -61,8 +61,8 @@ pub struct Study {
     history: History,
     engine: Box<dyn Engine>,
     explanation: String,
-    /// Fingerprints of all points asked, but for those of `restored`.
-    proposed: BTreeSet<u64>,
+    /// Fingerprints of all points asked and how many trials have each, but for those of `restored` and lost trials.
+    proposed: BTreeMap<u64, usize>,
     /// Trials of an earlier process whose points were not looked at yet: that takes time where there are many inputs.
     restored: Vec<TrialId>,
     /// Whether different unit points can be the same to the user.
@@ -117,7 +117,7 @@ impl Study {
             history: History::new(),
             engine,
             explanation,
-            proposed: BTreeSet::new(),
+            proposed: BTreeMap::new(),
             restored: vec![],
             discrete,
             models_all,
@@ -188,7 +188,7 @@ impl Study {
         let id = self.history.next_id();
         let mut plan = self.engine.propose(Next { id, history: &self.history }, watch)?;
         let (mut canonical, mut fingerprint) = self.canonical(&plan.trial)?;
-        if plan.must_be_new && self.proposed.contains(&fingerprint) {
+        if plan.must_be_new && self.proposed.contains_key(&fingerprint) {
             match self.redraw(&mut plan)? {
                 Some(other) => (canonical, fingerprint) = other,
                 None => return Ok(None),
@@ -201,7 +201,7 @@ impl Study {
         }
         let trial = self.history.ask(plan.trial)?;
         // It is a trial now, and nothing below can fail.
-        self.proposed.insert(fingerprint);
+        *self.proposed.entry(fingerprint).or_default() += 1;
         self.engine.asked(trial, plan.origin);
         Ok(Some(Suggestion { id, point }))
     }
@@ -214,7 +214,7 @@ impl Study {
                 break;
             }
             let other = self.canonical(&plan.trial)?;
-            if !plan.must_be_new || !self.proposed.contains(&other.1) {
+            if !plan.must_be_new || !self.proposed.contains_key(&other.1) {
                 return Ok(Some(other));
             }
         }
@@ -224,9 +224,11 @@ impl Study {
     /// Takes note of the points of restored trials.
     fn look_at_restored(&mut self) -> Result<()> {
         while let Some(&id) = self.restored.last() {
-            if let Some((trial, _)) = self.history.get(id) {
+            if let Some((trial, outcome)) = self.history.get(id)
+                && !matches!(outcome, Some(Outcome::Lost { .. }))
+            {
                 let (_, fingerprint) = self.canonical(trial)?;
-                self.proposed.insert(fingerprint);
+                *self.proposed.entry(fingerprint).or_default() += 1;
             }
             self.restored.pop();
         }
@@ -270,6 +272,11 @@ impl Study {
         self.tell_outcome(id, Outcome::Failed { reason: reason.into() })
     }
 
+    /// Tells that the evaluation was lost by an accident that says nothing about the point, which may be proposed again.
+    pub fn tell_lost(&mut self, id: TrialId, reason: impl Into<String>) -> Result<Told> {
+        self.tell_outcome(id, Outcome::Lost { reason: reason.into() })
+    }
+
     /// Tells that the point is not allowed.
     pub fn tell_infeasible(&mut self, id: TrialId) -> Result<Told> {
         self.tell_outcome(id, Outcome::Infeasible)
@@ -277,14 +284,35 @@ impl Study {
 
     /// Tells an outcome whose value, if any, is internal: smaller is better.
     pub fn tell_outcome(&mut self, id: TrialId, outcome: Outcome) -> Result<Told> {
-        let value = outcome.value();
+        let (value, is_lost) = (outcome.value(), matches!(outcome, Outcome::Lost { .. }));
         let told = self.history.tell(id, outcome)?;
+        if is_lost && told == Told::New {
+            self.forget_point(id);
+        }
         if told == Told::New
             && let Some((trial, _)) = self.history.get(id)
         {
-            self.engine.told(trial, value);
+            match is_lost {
+                true => self.engine.lost(trial),
+                false => self.engine.told(trial, value),
+            }
         }
         Ok(told)
+    }
+
+    /// The point of a lost trial may be proposed again.
+    fn forget_point(&mut self, id: TrialId) {
+        // In increasing order, as ids are. What was not looked at yet is passed over then.
+        let (Some((trial, _)), Err(_)) = (self.history.get(id), self.restored.binary_search(&id)) else {
+            return;
+        };
+        let Ok((_, fingerprint)) = self.canonical(trial) else { return };
+        if let Some(n) = self.proposed.get_mut(&fingerprint) {
+            *n -= 1;
+            if *n == 0 {
+                self.proposed.remove(&fingerprint);
+            }
+        }
     }
 
     /// Takes in an evaluation made outside the study, such as one of an earlier campaign, and returns the trial made of

@@ -195,6 +195,13 @@ impl ModelSearch {
         }
     }
 
+    /// Takes note that a trial was lost: the search does not turn away from its point.
+    pub(super) fn lost(&mut self, id: TrialId) {
+        if let Some(modelled) = &mut self.modelled {
+            modelled.optimiser.lost(id.0);
+        }
+    }
+
     /// Bins are left for the inputs named.
     pub(super) fn leave_bins(&mut self) {
         if let SearchSpace::Bins(_) = self.space {

@@ -1,8 +1,7 @@
-//! What the benchmark program is made of: one file for each benchmark, and charts of their results.
+//! What the benchmark program is made of: one file for each benchmark.
 
 pub mod ask;
 pub mod chaos;
-pub mod chart;
 pub mod data;
 pub mod dimension;
 pub mod fuzz;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Level of each module of the library. A module uses modules of a smaller level, never of its own; level 0 is
 /// open to all. `problems` is on top: nothing uses it but tests.
-const LEVELS: [(&str, u32); 12] = [
+const LEVELS: [(&str, u32); 13] = [
     ("error", 0),
     ("rng", 0),
     ("linalg", 0),
@@ -23,7 +23,8 @@ const LEVELS: [(&str, u32); 12] = [
     ("surrogate", 3),
     ("acquisition", 4),
     ("strategy", 5),
-    ("problems", 6),
+    ("analysis", 6),
+    ("problems", 7),
 ];
 /// Level of each module of `tribo-study`, which goes on where the library ends. Its tests may use any.
 const STUDY_LEVELS: [(&str, u32); 17] = [

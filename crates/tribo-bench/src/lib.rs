@@ -4,6 +4,7 @@ pub mod ask;
 pub mod chaos;
 pub mod data;
 pub mod dimension;
+pub mod foresight;
 pub mod fuzz;
 pub mod known;
 pub mod local;

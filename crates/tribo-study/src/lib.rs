@@ -30,5 +30,8 @@ pub mod driver;
 pub mod reading;
 
 pub mod repair;
+pub mod view;
+
+pub mod page;
 
 pub use error::{Error, Result};

@@ -27,7 +27,7 @@ const LEVELS: [(&str, u32); 13] = [
     ("problems", 7),
 ];
 /// Level of each module of `tribo-study`, which goes on where the library ends. Its tests may use any.
-const STUDY_LEVELS: [(&str, u32); 17] = [
+const STUDY_LEVELS: [(&str, u32); 19] = [
     ("error", 0),
     ("config", 0),
     ("outputs", 0),
@@ -45,6 +45,8 @@ const STUDY_LEVELS: [(&str, u32); 17] = [
     ("by_hand", 11),
     ("driver", 11),
     ("repair", 12),
+    ("view", 12),
+    ("page", 13),
 ];
 /// Edges up: the study file and jobs ask the list of schedulers, so that what one of them is stands in one folder.
 const UP: [(&str, &str); 2] = [("config", "scheduler"), ("job", "scheduler")];

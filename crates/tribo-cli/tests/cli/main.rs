@@ -13,6 +13,7 @@ mod help;
 mod init;
 mod inputs;
 mod listing;
+mod looking;
 mod outputs;
 mod repair;
 mod run;

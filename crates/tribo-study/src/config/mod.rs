@@ -68,6 +68,8 @@ pub struct Config {
     pub budget: Budget,
     /// How a point is evaluated, and where; None for a study driven by `tribo ask` and `tribo tell` alone.
     pub run: Option<Run>,
+    /// Whether a run that is over writes its report.
+    pub report: bool,
     /// The parts that decide proposals (objective, direction, seed, parameters, strategy and, for `auto`, the number of evaluations) in
     /// a canonical form: if it changes, the study is another one.
     pub identity: String,

@@ -65,6 +65,15 @@ pub fn catch_up(study: &mut Study, config: &Config, ledger: &Ledger, known: usiz
     catch_up_to(study, config, ledger, known..ledger.events().len())
 }
 
+/// The study as it was just before it asked a trial; None if the trial is not of the present chapter.
+pub fn before(config: &Config, ledger: &Ledger, trial: u64) -> Result<Option<Study>> {
+    let (mut rebuilt, known) = begin(config, ledger)?;
+    let asked = ledger.events().iter().position(|event| *event == Event::Asked(trial));
+    let Some(end) = asked.filter(|end| *end >= known) else { return Ok(None) };
+    catch_up_to(&mut rebuilt.study, config, ledger, known..end)?;
+    Ok(Some(rebuilt.study))
+}
+
 fn catch_up_to(study: &mut Study, config: &Config, ledger: &Ledger, events: Range<usize>) -> Result<()> {
     for event in &ledger.events()[events] {
         match event {

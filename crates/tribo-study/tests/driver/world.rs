@@ -489,6 +489,7 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
         strategy,
         budget: Budget { evaluations: Some(evaluations), ..Budget::default() },
         run: Some(run.clone()),
+        report: false,
         identity: String::new(),
     };
     (config, run)

@@ -38,6 +38,13 @@ pub(in crate::config) static ROOT: Section = table(
             "Decides every random draw: the same seed and the same results give the same points.",
         )
         .or("0"),
+        key(
+            "report",
+            Type::Flag,
+            "false",
+            "Whether a run that is over writes its report, a page beside this file with the ending `.html`.",
+        )
+        .or("true"),
         section("output", Type::Tables(&OUTPUT, 1), "The numbers an evaluation gives, one section each."),
         section("parameter", Type::Tables(&PARAMETER, 1), "The inputs, one section each.").required(),
         section("strategy", Type::Table(&STRATEGY), "How points are chosen."),

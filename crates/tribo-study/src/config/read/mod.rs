@@ -91,7 +91,8 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
     let identity = Identity::new(&view, &outputs, &strategy, decisive).to_text();
     let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = view.text("name").or_else(stem).unwrap_or_else(|| "study".to_owned());
-    Ok(Config { name, outputs, direction, seed, space, earlier, strategy, budget, run, identity })
+    let report = view.flag("report");
+    Ok(Config { name, outputs, direction, seed, space, earlier, strategy, budget, run, report, identity })
 }
 
 fn budget(file: &View<'_>) -> Budget {

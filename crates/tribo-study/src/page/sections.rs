@@ -6,7 +6,7 @@ use crate::Result;
 use crate::outputs::VALUE;
 use crate::report::summary::{Best, Phase, Summary};
 use crate::report::text::{count, duration, number};
-use crate::view::{InputAxis, Model, SHOWN_INPUTS, View};
+use crate::view::{Hindsight, InputAxis, Model, SHOWN_INPUTS, View, is_nothing};
 use serde_json::Value as Json;
 use tribo::analysis::{Foresight, Trust};
 use tribo::space::{Kind, Parameter, Scale};
@@ -200,13 +200,11 @@ fn advice(view: &View) -> Vec<String> {
         );
         return advice;
     };
-    match view.model.as_ref().map(|model| (model.foresight, model.trust())) {
-        Some((Some(ahead), _)) => advice.push(foreseen(view, &ahead)),
-        Some((None, _)) => advice.push(
-            "How much more evaluations would bring cannot be said: the model does not predict results well enough.".to_owned(),
-        ),
-        None => advice.push("How much more evaluations would bring cannot be said: there is no model.".to_owned()),
-    }
+    advice.push(match &view.model {
+        Some(Model { foresight: Some(ahead), .. }) => foreseen(view, ahead),
+        Some(model) => unforeseen(model),
+        None => "How much more evaluations would bring cannot be said: there is no model.".to_owned(),
+    });
     for (name, value) in &best.params {
         let end = InputAxis::named(&view.config.space, name).and_then(|input| input.end_at(value.as_f64()?));
         if let Some(end) = end {
@@ -231,13 +229,28 @@ fn advice(view: &View) -> Vec<String> {
     advice
 }
 
+/// Why nothing is foreseen.
+fn unforeseen(model: &Model) -> String {
+    let why = match (model.trust(), model.hindsight) {
+        (Trust::None, _) => "the model does not predict results well enough".to_owned(),
+        (_, Some(Hindsight { expected, found })) => format!(
+            "of the last evaluations a gain of {} was to be expected, and {} came",
+            number(rounded(expected)),
+            number(rounded(found))
+        ),
+        (_, None) => "there are too few results to see whether such a forecast is right".to_owned(),
+    };
+    format!("How much more evaluations would bring cannot be said: {why}.")
+}
+
 fn foreseen(view: &View, ahead: &Foresight) -> String {
-    let Foresight { evaluations, gain, gain_sd, probability } = ahead;
+    let Foresight { evaluations, gain, gain_sd, .. } = ahead;
     let values = || view.outcomes.iter().filter_map(|outcome| outcome.value);
     let spread = values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min);
-    if *gain < 1e-4 * spread && *probability < 0.1 {
+    if is_nothing(*gain, spread) {
         return format!(
-            "{evaluations} more evaluations are expected to gain next to nothing: a good moment to stop."
+            "{evaluations} more evaluations are expected to gain next to nothing, less than a thousandth of the spread of all \
+             values: a good moment to stop."
         );
     }
     let better = if view.config.direction.to_internal(1.0) > 0.0 { "lower" } else { "raise" };

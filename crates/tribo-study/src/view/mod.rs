@@ -7,12 +7,14 @@
 //! Costs: rebuilding the optimiser, and about a second for what is said about the model.
 
 mod convergence;
+mod hindsight;
 mod input;
 mod many;
 mod model;
 mod timeline;
 pub mod why;
 
+pub use hindsight::{Hindsight, is_nothing};
 pub use input::InputAxis;
 pub use timeline::Machine;
 
@@ -62,8 +64,10 @@ pub struct Model {
     pub validation: Option<Validation>,
     /// How much each input matters, the most important first.
     pub shares: Vec<Share>,
-    /// What more evaluations would bring.
+    /// What more evaluations would bring, where the last forecast was right.
     pub foresight: Option<Foresight>,
+    /// The last forecast.
+    pub hindsight: Option<Hindsight>,
 }
 
 impl Model {
@@ -141,7 +145,8 @@ impl View {
         let insight = rebuilt.study.insight();
         // A model that cannot be made is not shown; the study itself has its ways to go on without.
         let look = rebuilt.study.look(&Until(Instant::now() + FIT)).ok().flatten();
-        let model = look.map(|look| Model::new(look, config.seed));
+        let hindsight = hindsight::hindsight(&config, ledger)?;
+        let model = look.map(|look| Model::new(look, hindsight, config.seed));
         let order = order(&config, model.as_ref(), &insight);
         let inputs: Vec<InputAxis> = order.iter().map(|&input| InputAxis::of(&config.space, input)).collect();
         let outcomes = outcomes(&config, reading, &rebuilt, &inputs)?;
@@ -180,13 +185,20 @@ impl View {
 }
 
 impl Model {
-    fn new(look: Look, seed: u64) -> Model {
+    fn new(look: Look, hindsight: Option<Hindsight>, seed: u64) -> Model {
         let validation = validation(&look);
         // What cannot be computed is not said.
         let mut shares = sensitivity(&look, seed).ok().flatten().unwrap_or_default();
         shares.sort_by(|a, b| b.total.total_cmp(&a.total));
-        let foresight = foresight(&look, validation.as_ref(), AHEAD, seed).ok().flatten();
-        Model { look, validation, shares, foresight }
+        let values = || look.results().map(|(_, _, value)| value);
+        let spread = values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min);
+        let foresight = match hindsight {
+            Some(last) if last.was_right(spread) => {
+                foresight(&look, validation.as_ref(), AHEAD, seed).ok().flatten()
+            }
+            _ => None,
+        };
+        Model { look, validation, shares, foresight, hindsight }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A study as one page: a file that can be sent to a colleague and read anywhere.
 //!
 //! No script, no request, no font: pictures are SVG inside the page, colours follow the reader. Everything that comes from a
-//! user or a solver (names, reasons, outputs) goes through [`escaped`], which also drops what a terminal would obey. The
+//! user or a solver (names, reasons, outputs) goes through [`tribo_chart::escaped`], which also drops what a terminal would obey. The
 //! content policy of the page forbids whatever might get past that.
 
 mod html;

@@ -15,9 +15,9 @@ use faer::Mat;
 /// Each datum against what the others say about it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LeftOut {
-    /// yᵢ - mean₋ᵢ, [n].
+    /// yᵢ - mean₋ᵢ, one for each datum.
     pub residual: Vec<f64>,
-    /// var₋ᵢ of yᵢ, [n].
+    /// var₋ᵢ of yᵢ, one for each datum.
     pub var: Vec<f64>,
 }
 

@@ -8,7 +8,6 @@
 //! neighbours are missing, and that is where nearly all of the error sits: at m = 300 a margin of 0.15 lowers the
 //! error of Matern-3/2 from 5e-3 to 8e-4, and raises the bound. `--margin 0` is the paper's choice.
 
-use crate::chart::{Axis, LineChart, Series};
 use crate::machine::{cpu_seconds, peak_rss_mb, reset_peak_rss, syrk_seconds, timed};
 use faer::Mat;
 use serde::Serialize;
@@ -20,6 +19,7 @@ use tribo::surrogate::Posterior;
 use tribo::surrogate::kernel::Shape;
 use tribo::surrogate::train::SparseGp;
 use tribo::surrogate::watch::{Progress, Watch};
+use tribo_chart::{Axis, Chart, LineChart, Series};
 
 const LOW: [f64; 3] = [-1.0; 3];
 const HIGH: [f64; 3] = [1.0; 3];
@@ -201,7 +201,7 @@ pub fn write_figures(rows: &[Row], folder: &Path) -> std::io::Result<()> {
             .map(|&m| Series {
                 name: format!("m = {m}"),
                 points: rows.iter().filter(|row| row.m == m).map(|row| (row.n as f64, value(row))).collect(),
-                band: vec![],
+                ..Series::default()
             })
             .collect();
         let chart = LineChart {
@@ -209,6 +209,7 @@ pub fn write_figures(rows: &[Row], folder: &Path) -> std::io::Result<()> {
             x: Axis::log("data points n"),
             y: Axis::log(label),
             series,
+            ..LineChart::default()
         };
         std::fs::write(folder.join(format!("data-{file}.svg")), chart.to_svg())?;
     }

@@ -3,7 +3,6 @@
 //! One study for each seed; the seed also decides where active inputs are placed and where a shifted optimum goes. The
 //! optimiser's own time is that of asks and tells; evaluations are free. No point is placed at the centre on purpose.
 
-use crate::chart::{Axis, LineChart, Series};
 use crate::machine::{peak_rss_mb, timed};
 use crate::objective;
 use crate::seeds::{Failure, Spread, side_by_side};
@@ -13,6 +12,7 @@ use std::path::{Path, PathBuf};
 use tribo::embed;
 use tribo::space::Direction;
 use tribo::strategy::{Settings, Strategy, Study};
+use tribo_chart::{Axis, Chart, LineChart, Series};
 
 /// What to run.
 #[derive(Debug, Clone, clap::Args)]
@@ -270,7 +270,9 @@ pub fn write_figure(options: &Options, runs: &[Run], optimum: f64, folder: &Path
             name: options.label(),
             points: spreads.iter().map(|(n, spread)| (*n, spread.median)).collect(),
             band: spreads.iter().map(|(n, spread)| (*n, spread.q25, spread.q75)).collect(),
+            ..Series::default()
         }],
+        ..LineChart::default()
     };
     let file = format!("dimension-{}.svg", options.label());
     std::fs::write(folder.join(&file), chart.to_svg())?;

@@ -1,10 +1,10 @@
-//! What the benchmark program is made of: one file for each benchmark, and charts of their results.
+//! What the benchmark program is made of: one file for each benchmark.
 
 pub mod ask;
 pub mod chaos;
-pub mod chart;
 pub mod data;
 pub mod dimension;
+pub mod foresight;
 pub mod fuzz;
 pub mod known;
 pub mod local;

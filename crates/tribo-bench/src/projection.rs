@@ -6,11 +6,11 @@
 //! coordinate is inside, which is the part of the inputs that need no clipping; and that d coordinates are, as the
 //! exponent of the caption's box has it. Cost O(samples d²) for each d.
 
-use crate::chart::{Axis, LineChart, Series};
 use crate::seeds::{Failure, side_by_side};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use tribo::rng::Stream;
+use tribo_chart::{Axis, Chart, LineChart, Series};
 
 /// What to simulate.
 #[derive(Debug, Clone, clap::Args)]
@@ -126,7 +126,7 @@ pub fn write_figures(rows: &[Row], folder: &Path) -> std::io::Result<()> {
                     .filter(|row| row.reading == reading.name)
                     .map(|row| (row.d as f64, value(row)))
                     .collect(),
-                band: vec![],
+                ..Series::default()
             })
             .collect();
         let chart = LineChart {
@@ -134,6 +134,7 @@ pub fn write_figures(rows: &[Row], folder: &Path) -> std::io::Result<()> {
             x: Axis::linear("model dimension d"),
             y: Axis::linear("probability"),
             series,
+            ..LineChart::default()
         };
         std::fs::write(folder.join(format!("{file}.svg")), chart.to_svg())?;
     }

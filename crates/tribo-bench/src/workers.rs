@@ -8,7 +8,6 @@
 //! all k results awaited. Utilisation is the busy part of all workers' time until the last evaluation starts; after
 //! that they run out of work by design.
 
-use crate::chart::{Axis, Bar, LineChart, Schedule, Series};
 use crate::dimension::parse_positive;
 use crate::machine::timed;
 use crate::objective;
@@ -21,6 +20,7 @@ use tribo::rng::Stream;
 use tribo::space::Direction;
 use tribo::strategy::{Settings, Strategy, Study};
 use tribo::trial::TrialId;
+use tribo_chart::{Axis, Bar, Chart, LineChart, Schedule, Series};
 
 /// Seconds that an evaluation lasts.
 const SHORTEST: f64 = 30.0;
@@ -262,8 +262,8 @@ impl<'a> Simulation<'a> {
             let value = objective::evaluate(&self.problem, &suggestion.point);
             let at = self.jobs.partition_point(|job| job.end <= end);
             self.jobs.insert(at, Job { end, worker, id: suggestion.id, value });
-            self.bars.push(Bar { worker, start: since, end: start, kind: 1 });
-            self.bars.push(Bar { worker, start, end, kind: 0 });
+            self.bars.push(Bar { worker, start: since, end: start, kind: 1, ..Bar::default() });
+            self.bars.push(Bar { worker, start, end, ..Bar::default() });
         }
         self.started += n;
         Ok(served)
@@ -319,7 +319,7 @@ pub fn write_figures(runs: &[Run], folder: &Path) -> std::io::Result<()> {
             Series {
                 name: if *workers == 1 { "1 worker".to_owned() } else { format!("{workers} workers") },
                 points: (0..MOMENTS).map(|i| (moment(i) / 3600.0, median(moment(i)))).collect(),
-                band: vec![],
+                ..Series::default()
             }
         })
         .collect();
@@ -328,18 +328,20 @@ pub fn write_figures(runs: &[Run], folder: &Path) -> std::io::Result<()> {
         x: Axis::log("time [h]"),
         y: Axis::log("regret"),
         series,
+        ..LineChart::default()
     };
     std::fs::write(folder.join("workers-regret.svg"), chart.to_svg())?;
     // Ten workers are what the paper shows.
     let Some(shown) = groups.keys().min_by_key(|workers| workers.abs_diff(10)) else { return Ok(()) };
     let run = groups[shown][0];
-    let hours = |bar: &Bar| Bar { start: bar.start / 3600.0, end: bar.end / 3600.0, ..*bar };
+    let hours = |bar: &Bar| Bar { start: bar.start / 3600.0, end: bar.end / 3600.0, ..bar.clone() };
     let schedule = Schedule {
         title: format!("{shown} workers, asynchronous, {:.2} % busy", 100.0 * run.utilisation),
         time_label: "time [h]".to_owned(),
         n_workers: *shown,
         kinds: vec!["evaluating".to_owned(), "waiting".to_owned()],
         bars: run.bars.iter().map(hours).collect(),
+        ..Schedule::default()
     };
     std::fs::write(folder.join("workers-schedule.svg"), schedule.to_svg())
 }

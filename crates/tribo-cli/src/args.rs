@@ -100,11 +100,25 @@ pub(crate) enum Command {
     Best(commands::best::Options),
     /// Show which inputs matter, what shows it, and how that was found out.
     ///
-    /// The strategy `auto` looks for them where there are more than 40 inputs.
+    /// With up to 40 inputs the model tells: shares of the variance, with their errors. With more, the strategy `auto` looks for
+    /// those that matter and shows what moving them changed.
     #[command(
         after_help = "Examples:\n  tribo inputs\n  tribo inputs wing.toml --json | jq -r '.active[].name'"
     )]
     Inputs(Shown),
+    /// Write a page with everything about a study: one file, to be read anywhere.
+    ///
+    /// A run that is over writes it by itself, beside the study file, unless that says `report = false`.
+    #[command(after_help = "Examples:\n  tribo report\n  tribo report wing.toml -o wing-for-the-boss.html")]
+    Report(commands::report::Options),
+    /// Draw one picture of a study, as SVG.
+    #[command(after_help = "Examples:\n  tribo plot convergence -o convergence.svg\n  \
+        tribo plot slice --input angle -o angle.svg\n  \
+        tribo plot contour wing.toml --input angle --input chord -o both.svg --dark")]
+    Plot(commands::plot::Options),
+    /// Say why a trial was proposed, what the model expected of it, and what came.
+    #[command(after_help = "Examples:\n  tribo why 17\n  tribo why wing.toml 17 --json")]
+    Why(commands::why::Options),
     /// List trials, or show one of them.
     #[command(after_help = "Examples:\n  tribo trials --failed\n  tribo trials 17")]
     Trials(commands::trials::Options),

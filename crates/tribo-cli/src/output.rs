@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use tribo_study::layout::Layout;
 
@@ -13,11 +14,21 @@ pub(crate) fn stdout() -> BufWriter<io::StdoutLock<'static>> {
     BufWriter::new(io::stdout().lock())
 }
 
-/// Writes a text.
+/// Writes a text. What solvers print is in it: what a terminal would obey is shown, not done.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = stdout();
-    out.write_all(text.as_bytes())?;
+    out.write_all(harmless(text).as_bytes())?;
     out.flush()
+}
+
+/// The text with control characters, such as those that begin an escape sequence, as `\u{1b}`.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |c: char| if obeyed(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(shown).collect())
 }
 
 /// Writes a value as indented JSON.
@@ -88,6 +99,12 @@ fn shown(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        assert_eq!(harmless("a\tb\n"), "a\tb\n");
+        assert_eq!(harmless("\u{1b}[2Jgone\u{9b}31m\r"), "\\u{1b}[2Jgone\\u{9b}31m\\u{d}");
+    }
 
     #[test]
     fn points_are_aligned_and_vectors_cut() {

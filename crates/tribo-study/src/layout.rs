@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! wing.toml                    the study file
+//! wing.html                    the report, written when a run is over
 //! wing.tribo/                  the store, private to its owner (mode 0700)
 //!   journal                    the only truth; append-only, one line a record
 //!   lease/000007               one file per epoch; the newest names the driver
@@ -62,6 +63,11 @@ impl Layout {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         }
+    }
+
+    /// The report that a run writes at its end.
+    pub fn report(&self) -> PathBuf {
+        self.file.with_extension("html")
     }
 
     /// The store.

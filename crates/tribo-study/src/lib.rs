@@ -34,5 +34,8 @@ pub mod driver;
 pub mod reading;
 
 pub mod repair;
+pub mod view;
+
+pub mod page;
 
 pub use error::{Error, Result};

@@ -21,6 +21,8 @@ pub mod surrogate;
 pub mod acquisition;
 pub mod strategy;
 
+pub mod analysis;
+
 pub mod problems;
 
 pub use error::{Error, Result};

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Level of each module of the library. A module uses modules of a smaller level, never of its own; level 0 is
 /// open to all. `problems` is on top: nothing uses it but tests.
-const LEVELS: [(&str, u32); 12] = [
+const LEVELS: [(&str, u32); 13] = [
     ("error", 0),
     ("rng", 0),
     ("linalg", 0),
@@ -23,10 +23,11 @@ const LEVELS: [(&str, u32); 12] = [
     ("surrogate", 3),
     ("acquisition", 4),
     ("strategy", 5),
-    ("problems", 6),
+    ("analysis", 6),
+    ("problems", 7),
 ];
 /// Level of each module of `tribo-study`, which goes on where the library ends. Its tests may use any.
-const STUDY_LEVELS: [(&str, u32); 20] = [
+const STUDY_LEVELS: [(&str, u32); 22] = [
     ("error", 0),
     ("config", 0),
     ("outputs", 0),
@@ -47,6 +48,8 @@ const STUDY_LEVELS: [(&str, u32); 20] = [
     ("by_hand", 11),
     ("driver", 11),
     ("repair", 12),
+    ("view", 12),
+    ("page", 13),
 ];
 /// Edges up: the study file and jobs ask the list of schedulers, so that what one of them is stands in one folder.
 const UP: [(&str, &str); 2] = [("config", "scheduler"), ("job", "scheduler")];

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use std::path::Path;
 use tribo_bench::seeds::Failure;
-use tribo_bench::{ask, chaos, dimension, fuzz, known, local, paper, projection, rivals, workers};
+use tribo_bench::{ask, chaos, dimension, foresight, fuzz, known, local, paper, projection, rivals, workers};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -45,6 +45,9 @@ pub(crate) enum Command {
     /// Does a search of very many inputs profit from results that were there before?
     #[command(after_help = "Example:\n  tribo-bench known --seeds 20 --known 300")]
     Known(known::Options),
+    /// Are the gains that a report foresees those that come?
+    #[command(after_help = "Example:\n  tribo-bench foresight --seeds 8")]
+    Foresight(foresight::Options),
     /// How long a proposal takes.
     #[command(after_help = "Example:\n  tribo-bench ask --n 500,10000 --d 10")]
     Ask(ask::Options),
@@ -73,6 +76,7 @@ impl Command {
             Command::Rivals(options) => optimiser::rivals(options),
             Command::Fuzz(options) => optimiser::fuzz(options),
             Command::Known(options) => optimiser::known(options),
+            Command::Foresight(options) => optimiser::foresight(options),
             Command::Ask(options) => optimiser::ask(options),
             Command::Paper(options) => paper::write_page(options, &|what| eprintln!("{what}")),
             Command::Chaos(options) => program::chaos(options),

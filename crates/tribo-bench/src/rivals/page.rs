@@ -2,7 +2,8 @@
 
 use super::table::{CELLS, aligned, markdown, number, wins};
 use super::{Block, Options, Run, rival, suite};
-use crate::chart::{Axis, LineChart, Series};
+use tribo_chart::{Axis, Chart, LineChart, Names, Series};
+
 use crate::seeds::Spread;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,7 +17,7 @@ pub fn write(
     folder: &Path,
 ) -> std::io::Result<()> {
     for block in blocks {
-        std::fs::write(folder.join(file(block)), chart(options, block).to_svg_labelled())?;
+        std::fs::write(folder.join(file(block)), chart(options, block).to_svg())?;
     }
     let text = text(options, blocks, made, command).map_err(std::io::Error::other)?;
     std::fs::write(folder.join("rivals.md"), text)
@@ -134,6 +135,7 @@ fn chart(options: &Options, block: &Block) -> LineChart {
                 name: runs[0].strategy.clone(),
                 points: curve.iter().map(|(n, spread)| (*n, spread.median)).collect(),
                 band: curve.iter().map(|(n, spread)| (*n, spread.q25, spread.q75)).collect(),
+                ..Series::default()
             }
         })
         .collect();
@@ -142,6 +144,8 @@ fn chart(options: &Options, block: &Block) -> LineChart {
         x: Axis::linear("evaluations"),
         y,
         series,
+        names: Names::Ends,
+        ..LineChart::default()
     }
 }
 
@@ -169,7 +173,7 @@ pub fn date(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::Scale;
+    use tribo_chart::Scale;
 
     #[test]
     fn solved_problems_end_at_the_bottom_and_wrong_optima_show_values() {
@@ -202,7 +206,7 @@ mod tests {
         let below = chart_of([5.0, 3.0, 0.5]);
         assert_eq!((heights(&below), below.y.scale), (vec![5.0, 3.0, 0.5], Scale::Linear));
         // Solved from the first point on: nothing to draw, and no panic.
-        assert!(chart_of([1.0; 3]).to_svg_labelled().contains("</svg>"));
+        assert!(chart_of([1.0; 3]).to_svg().contains("</svg>"));
     }
 
     #[test]

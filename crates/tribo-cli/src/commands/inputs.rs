@@ -1,17 +1,19 @@
 //! `tribo inputs`: which inputs matter, what shows it, and how that was found out.
 //!
-//! Everything is the strategy's own insight, rebuilt from the journal; nothing is computed here. A study with few inputs,
-//! or with a strategy that does not look for them, names none, and the page says so.
+//! With many inputs it is the strategy's own insight, rebuilt from the journal. With few the model knows: shares of the
+//! variance, as in the report.
 
 use crate::args::Shown;
 use crate::failure::{OK, Outcome};
 use crate::output;
 use serde::Serialize;
 use std::fmt::Write;
+use tribo::analysis::Share;
 use tribo::strategy::{ActiveInput, Insight, Study, Verdict, looks_at_budget};
 use tribo_study::layout::Layout;
 use tribo_study::reading::Reading;
 use tribo_study::report::text;
+use tribo_study::view::{Model, View};
 
 /// Version of the object that `--json` prints.
 const INPUTS_VERSION: u32 = 1;
@@ -28,6 +30,21 @@ struct Printed<'a> {
     strategy: &'a str,
     #[serde(flatten)]
     insight: &'a Insight,
+    /// How much each input matters, by the model, the most important first.
+    shares: Vec<ShareOf>,
+}
+
+/// How much an input matters: parts of the variance, with their standard errors.
+#[derive(Serialize)]
+struct ShareOf {
+    name: String,
+    input: usize,
+    total: f64,
+    total_sd: f64,
+    alone: f64,
+    alone_sd: f64,
+    /// The shortest length scale of its coordinates, as a part of the range.
+    length_scale: f64,
 }
 
 pub(crate) fn run(options: &Shown) -> Outcome {
@@ -35,16 +52,54 @@ pub(crate) fn run(options: &Shown) -> Outcome {
     let study = reading.optimiser()?;
     let insight = study.insight();
     let name = &reading.config.name;
+    let many = looks_at_budget(study.space());
+    let model = if many { None } else { View::of(&reading)?.model };
+    let shares = model.as_ref().map(shares).unwrap_or_default();
     if options.json {
         let (version, strategy) = (INPUTS_VERSION, study.explanation());
-        output::print_json(&Printed { version, name, strategy, insight: &insight })?;
+        output::print_json(&Printed { version, name, strategy, insight: &insight, shares })?;
         return Ok(OK);
     }
     let mut page = format!("{name}: {}\n", insight.doing);
     // Writing to a string does not fail.
-    let _ = write_page(&mut page, &insight, looks_at_budget(study.space()));
+    let _ = match &model {
+        Some(model) if !shares.is_empty() => write_shares(&mut page, model, &shares),
+        _ => write_page(&mut page, &insight, many),
+    };
     output::print(&page)?;
     Ok(OK)
+}
+
+fn shares(model: &Model) -> Vec<ShareOf> {
+    let (scales, ranges) = (model.look.length_scales(), model.look.input_coordinates());
+    let of = |share: &Share| {
+        let at = model.look.inputs().iter().position(|&input| input == share.input)?;
+        Some(ShareOf {
+            name: model.look.input_name(share.input),
+            input: share.input,
+            total: share.total,
+            total_sd: share.total_sd,
+            alone: share.first,
+            alone_sd: share.first_sd,
+            length_scale: ranges[at].clone().map(|k| scales[k]).fold(f64::INFINITY, f64::min),
+        })
+    };
+    model.shares.iter().filter_map(of).collect()
+}
+
+fn write_shares(page: &mut String, model: &Model, shares: &[ShareOf]) -> std::fmt::Result {
+    let percent = |share: f64, sd: f64| format!("{:.0} ± {:.0} %", 100.0 * share, 100.0 * sd);
+    let row = |share: &ShareOf| {
+        let (total, alone) = (percent(share.total, share.total_sd), percent(share.alone, share.alone_sd));
+        vec![share.name.clone(), total, alone, format!("{:.2}", share.length_scale)]
+    };
+    let rows: Vec<Vec<String>> = shares.iter().take(SHOWN_INPUTS).map(row).collect();
+    writeln!(page, "model     {}\n", model.verdict().1)?;
+    write!(page, "{}", text::columns(&["input", "with interactions", "alone", "length scale"], &rows))?;
+    if shares.len() > rows.len() {
+        writeln!(page, "and {} more (--json has all)", shares.len() - rows.len())?;
+    }
+    writeln!(page, "shares of the variance over the whole space; a length scale is a part of the range")
 }
 
 /// What `tribo status` says, if there is something to say.

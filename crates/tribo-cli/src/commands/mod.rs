@@ -11,13 +11,16 @@ pub(crate) mod init;
 pub(crate) mod inputs;
 pub(crate) mod job;
 pub(crate) mod man;
+pub(crate) mod plot;
 pub(crate) mod repair;
+pub(crate) mod report;
 pub(crate) mod retry;
 pub(crate) mod run;
 mod schema;
 pub(crate) mod status;
 pub(crate) mod tell;
 pub(crate) mod trials;
+pub(crate) mod why;
 mod words;
 pub(crate) mod worker;
 
@@ -33,6 +36,9 @@ pub(crate) fn run(command: Command) -> Outcome {
         Command::Status(options) => status::run(&options),
         Command::Best(options) => best::run(&options),
         Command::Inputs(options) => inputs::run(&options),
+        Command::Report(options) => report::run(&options),
+        Command::Plot(options) => plot::run(&options),
+        Command::Why(options) => why::run(&options),
         Command::Trials(options) => trials::run(&options),
         Command::Export(options) => export::run(&options),
         Command::Import(options) => import::run(&options),

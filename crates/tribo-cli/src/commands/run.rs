@@ -1,6 +1,6 @@
 //! `tribo run`: starts a study, or goes on with it.
 
-use super::best;
+use super::{best, report};
 use crate::args::{StudyPath, at_least_one};
 use crate::failure::{FAILURES, Failure, NO_VALUE, OK, Outcome};
 use crate::output;
@@ -64,6 +64,12 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let finish = finish?;
     let best = summary::best(&config, driver.ledger(), driver.points(), 1)?.pop();
     watcher.end(&config, &layout, &finish, best.as_ref(), driver.ledger().told().len())?;
+    if config.report && is_over(&finish) {
+        match report::write(&layout, &layout.report()) {
+            Ok(()) => watcher.reported(&layout),
+            Err(error) => output::warning(&format!("the report was not written: {error}")),
+        }
+    }
     Ok(match finish {
         Finish::Failures { .. } => FAILURES,
         Finish::Detached { .. } | Finish::Cancelled => signals.exit_code(),
@@ -83,6 +89,11 @@ fn refuse_names(layout: &Layout) -> Result<(), Failure> {
         _ => return Err(Error::Config(fault).into()),
     }
     Ok(())
+}
+
+/// Whether the run ended by itself: whoever stops it is waiting for the prompt.
+fn is_over(finish: &Finish) -> bool {
+    !matches!(finish, Finish::Detached { .. } | Finish::Cancelled)
 }
 
 /// What an interruption means, and what a second one would do.
@@ -128,6 +139,13 @@ impl Watcher {
             Watcher::People(people) => people,
             Watcher::Events(events) => events,
             Watcher::Quiet(quiet) => quiet,
+        }
+    }
+
+    /// Says where the report is.
+    fn reported(&self, layout: &Layout) {
+        if matches!(self, Watcher::People(_)) {
+            output::note(&format!("report in {}", layout.report().display()));
         }
     }
 

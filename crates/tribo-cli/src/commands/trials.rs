@@ -142,7 +142,7 @@ fn one(reading: &Reading, trial: u64, json: bool) -> Outcome {
         output::print_json(&object)?;
         return Ok(OK);
     }
-    let mut out = output::stdout();
+    let mut out = Vec::new();
     let outputs = row.outputs.to_json(&reading.config.outputs);
     let outputs: String = outputs.iter().map(|(name, value)| format!(", {name} {value}")).collect();
     writeln!(out, "trial {trial}: {}{outputs}", row.state.name())?;
@@ -155,7 +155,7 @@ fn one(reading: &Reading, trial: u64, json: bool) -> Outcome {
     for shown in &attempts {
         shown.write(&mut out)?;
     }
-    out.flush()?;
+    output::print(&String::from_utf8_lossy(&out))?;
     Ok(OK)
 }
 

@@ -3,13 +3,16 @@
 use crate::support::Folder;
 use std::time::{Duration, Instant};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 18] = [
     "init",
     "check",
     "run",
     "status",
     "best",
     "inputs",
+    "report",
+    "plot",
+    "why",
     "trials",
     "export",
     "import",

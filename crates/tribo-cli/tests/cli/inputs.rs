@@ -1,6 +1,6 @@
 //! `tribo inputs`, and the line that `tribo status` has of it.
 
-use crate::support::Folder;
+use crate::support::{Folder, SQUARE};
 
 /// Two hundred inputs and a way to evaluate points by hand.
 const WIDE: &str = r#"study_version = 1
@@ -85,8 +85,11 @@ fn inputs_that_the_study_file_names_are_taken_as_said() {
 
 #[test]
 fn a_small_study_names_none() {
+    let random = Folder::with(&format!("{SQUARE}\n[strategy]\nname = \"random\"\n"));
+    random.tribo(["run"]).code(0);
+    random.tribo(["inputs"]).code(0).prints("none of 1 is named: with so few");
     let folder = Folder::finished();
-    folder.tribo(["inputs"]).code(0).prints("none of 1 is named: with so few");
+    folder.tribo(["inputs"]).code(0).prints("with interactions").prints("\nx ");
     assert_eq!(folder.tribo(["inputs", "--json"]).code(0).json()["verdict"], "open");
     let status = folder.tribo(["status"]).code(0);
     assert!(!status.stdout.contains("inputs  "), "{}", status.stdout);

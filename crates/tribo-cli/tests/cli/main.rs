@@ -15,6 +15,7 @@ mod help;
 mod init;
 mod inputs;
 mod listing;
+mod looking;
 mod names;
 mod outputs;
 mod pull;

@@ -79,6 +79,8 @@ pub struct Config {
     pub run: Option<Run>,
     /// Who may read the store.
     pub readers: Readers,
+    /// Whether a run that is over writes its report.
+    pub report: bool,
     /// The parts that decide proposals (objective, direction, seed, parameters, strategy and, for `auto`, the number of evaluations) in
     /// a canonical form: if it changes, the study is another one.
     pub identity: String,

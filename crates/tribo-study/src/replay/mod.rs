@@ -65,6 +65,24 @@ pub fn catch_up(study: &mut Study, config: &Config, ledger: &Ledger, known: usiz
     catch_up_to(study, config, ledger, known..ledger.events().len())
 }
 
+/// The study as it was just before it asked a trial; None if the trial is not of the present chapter.
+pub fn before(config: &Config, ledger: &Ledger, trial: u64) -> Result<Option<Study>> {
+    match ledger.events().iter().position(|event| *event == Event::Asked(trial)) {
+        Some(events) => after(config, ledger, events),
+        None => Ok(None),
+    }
+}
+
+/// The study as it was after the first `events` of its journal; None if that is before the present chapter.
+pub fn after(config: &Config, ledger: &Ledger, events: usize) -> Result<Option<Study>> {
+    let (mut rebuilt, known) = begin(config, ledger)?;
+    if events < known {
+        return Ok(None);
+    }
+    catch_up_to(&mut rebuilt.study, config, ledger, known..events)?;
+    Ok(Some(rebuilt.study))
+}
+
 fn catch_up_to(study: &mut Study, config: &Config, ledger: &Ledger, events: Range<usize>) -> Result<()> {
     for number in events {
         let event = &ledger.events()[number];

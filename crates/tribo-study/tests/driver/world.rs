@@ -509,6 +509,7 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
         budget: Budget { evaluations: Some(evaluations), ..Budget::default() },
         run: Some(run.clone()),
         readers: tribo_study::config::Readers::Owner,
+        report: false,
         identity: String::new(),
     };
     (config, run)

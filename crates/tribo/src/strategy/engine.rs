@@ -81,6 +81,11 @@ pub(super) trait Engine: Send + Sync {
         None
     }
 
+    /// The optimiser whose coordinates are those of some inputs, as they are.
+    fn model_of_inputs(&mut self, _history: &History) -> Option<OfInputs<'_>> {
+        None
+    }
+
     /// Part of the inputs that were clipped to the box at a trial.
     fn clip_fraction(&self, _trial: &Trial) -> Result<f64> {
         Ok(0.0)
@@ -104,6 +109,15 @@ pub struct Version {
 
 /// Trials and where they are in the unit cube of an optimiser.
 pub(super) type Located = Vec<(TrialId, Vec<f64>)>;
+
+/// An optimiser that sees inputs as they are.
+pub(super) struct OfInputs<'a> {
+    pub(super) optimiser: &'a mut Optimiser,
+    /// Which it sees, in increasing order; None for all.
+    pub(super) inputs: Option<Vec<usize>>,
+    /// The measured trials it has seen.
+    pub(super) located: Located,
+}
 
 /// The trial that a plan is wanted for.
 #[derive(Clone, Copy)]

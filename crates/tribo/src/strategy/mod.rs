@@ -33,5 +33,6 @@ pub use settings::{
     SurrogateSettings,
 };
 pub use study::{
-    ActiveInput, Best, DenseArm, Evidence, Fact, Finding, Insight, Predicted, Study, Suggestion, Verdict,
+    ActiveInput, Best, DenseArm, Evidence, Expected, Fact, Finding, Insight, Look, Predicted, Study,
+    Suggestion, Verdict,
 };

@@ -7,7 +7,14 @@
 //!
 //! Cost O(n³) to build, O(n²) to add a point (a row of L is appended), O(n²) for each predicted variance. Meant
 //! for n up to about 2,000; beyond that use `sparse`. The evidence at the estimated μ is a profile: its gradient
-//! needs no term for μ.
+//! needs no term for μ. What the process says without each datum is in `leave_one_out`, functions drawn from it are in
+//! `paths`.
+
+mod leave_one_out;
+mod paths;
+
+pub use leave_one_out::LeftOut;
+pub use paths::Paths;
 
 use super::LOG_2_PI;
 use super::data::{Data, check_number, check_queries};

@@ -45,6 +45,13 @@ pub(in crate::config) static ROOT: Section = table(
             "Who may read the store with all results; nobody but you can write to it.",
         )
         .or("\"owner\""),
+        key(
+            "report",
+            Type::Flag,
+            "false",
+            "Whether a run that is over writes its report, a page beside this file with the ending `.html`.",
+        )
+        .or("true"),
         section("output", Type::Tables(&OUTPUT, 1), "The numbers an evaluation gives, one section each."),
         section("parameter", Type::Tables(&PARAMETER, 1), "The inputs, one section each.").required(),
         section("strategy", Type::Table(&STRATEGY), "How points are chosen."),

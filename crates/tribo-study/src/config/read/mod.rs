@@ -116,6 +116,7 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
         budget,
         run,
         readers: readers(&view),
+        report: view.flag("report"),
         identity,
     })
 }

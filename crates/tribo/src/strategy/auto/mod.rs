@@ -43,7 +43,7 @@ pub(super) use choose::{budget, choose, inputs_of};
 pub(super) use recipes::Recipes;
 
 use super::bo::Optimiser;
-use super::engine::{Engine, Hint, Located, Next, Origin, Plan, Version};
+use super::engine::{Engine, Hint, Located, Next, OfInputs, Origin, Plan, Version};
 use super::fallback;
 use super::study::REDRAWS;
 use super::study::insight::Insight;
@@ -388,6 +388,12 @@ impl Engine for Auto {
     fn model_of_best(&mut self, history: &History) -> Option<(&mut Optimiser, Located)> {
         let measured: Vec<TrialId> = history.measured().map(|(trial, _)| trial.id).collect();
         self.search.model_of(&self.context, &measured)
+    }
+
+    fn model_of_inputs(&mut self, history: &History) -> Option<OfInputs<'_>> {
+        let inputs = Some(self.search.inputs()?.to_vec());
+        let (optimiser, located) = self.model_of_best(history)?;
+        Some(OfInputs { optimiser, inputs, located })
     }
 }
 

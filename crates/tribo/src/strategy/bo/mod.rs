@@ -20,8 +20,9 @@ mod warp;
 pub(super) use model::Noise;
 pub(super) use optimiser::{Optimiser, Proposal};
 pub use quota::Quota;
+pub(super) use warp::Warp;
 
-use super::engine::{Engine, Located, Next, Origin, Plan, Version, is_given};
+use super::engine::{Engine, Located, Next, OfInputs, Origin, Plan, Version, is_given};
 use super::fallback;
 use super::settings::Settings;
 use super::study::REDRAWS;
@@ -165,6 +166,12 @@ impl Engine for Bo {
             [optimiser] if optimiser.embedding().is_identity() => Some(optimiser),
             _ => None,
         }
+    }
+
+    fn model_of_inputs(&mut self, history: &History) -> Option<OfInputs<'_>> {
+        self.model_of_all()?;
+        let (optimiser, located) = self.model_of_best(history)?;
+        Some(OfInputs { optimiser, inputs: None, located })
     }
 
     fn clip_fraction(&self, trial: &Trial) -> Result<f64> {

@@ -181,6 +181,21 @@ impl Model {
         Ok(Model::new(posterior, Arc::new(fitted), kept, n_seen))
     }
 
+    /// The hyper-parameters; None where a metric takes the place of length scales.
+    pub(in crate::strategy) fn hyper(&self) -> Option<&Hyperparameters> {
+        self.fitted.metric.is_none().then_some(&self.fitted.hyper)
+    }
+
+    /// How it sees values.
+    pub(in crate::strategy) fn values_seen(&self) -> Warp {
+        self.fitted.warp
+    }
+
+    /// Which of these results are as far apart as those it was fitted to.
+    pub(in crate::strategy) fn apart(&self, points: &[Vec<f64>], values: &[f64]) -> Vec<usize> {
+        thin(points, values, self.fitted.spacing)
+    }
+
     /// Whether results are taken to carry noise.
     pub(in crate::strategy) fn is_noisy(&self) -> bool {
         self.fitted.noise == Noise::Some

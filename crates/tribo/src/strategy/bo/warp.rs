@@ -9,7 +9,7 @@
 
 /// A monotone map of values to about zero mean and unit variance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Warp {
+pub(in crate::strategy) struct Warp {
     pub(super) log: Option<Log>,
     pub(super) shift: f64,
     pub(super) scale: f64,
@@ -101,14 +101,14 @@ impl Warp {
     }
 
     /// The value the model sees.
-    pub(super) fn apply(&self, y: f64) -> f64 {
+    pub(in crate::strategy) fn apply(&self, y: f64) -> f64 {
         // In halves: exact, and the difference of the largest numbers of either sign does not overflow.
         let half = self.log.map_or(y, |log| log.apply(y)) / 2.0 - self.shift / 2.0;
         2.0 * (half / self.scale)
     }
 
     /// The value that the model sees as `w`, and the slope of this map.
-    pub(super) fn invert(&self, w: f64) -> (f64, f64) {
+    pub(in crate::strategy) fn invert(&self, w: f64) -> (f64, f64) {
         let t = self.shift + self.scale * w;
         match self.log {
             None => (t, self.scale),

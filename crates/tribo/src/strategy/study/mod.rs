@@ -11,10 +11,12 @@
 //! on with the same bits. An ask that fails is no event: it changes nothing.
 
 pub(super) mod insight;
+mod look;
 mod predict;
 mod restore;
 
 pub use insight::{ActiveInput, DenseArm, Evidence, Fact, Finding, Insight, Verdict};
+pub use look::{Expected, Look};
 pub use predict::Predicted;
 
 use super::auto::{self, Auto};

@@ -1,10 +1,11 @@
 //! Worker schedules: one row a worker, a bar from start to end of each piece of work, coloured by kind.
 
-use super::axis::{Range, Scale, is_drawable};
-use super::svg::{Anchor, Area, FONT_SIZE, LEGEND_ROW, Picture, TITLE_SIZE, colour, text_width, wrapped};
+use crate::Chart;
+use crate::axis::{Range, Scale, is_drawable};
+use crate::picture::{Anchor, Area, FONT_SIZE, LEGEND_ROW, Picture, TITLE_SIZE, colour, text_width, wrapped};
 
 /// One piece of work.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bar {
     /// Which worker, from 0.
     pub worker: usize,
@@ -14,13 +15,17 @@ pub struct Bar {
     pub end: f64,
     /// Which of the schedule's kinds it is.
     pub kind: usize,
+    /// What it says when pointed at.
+    pub title: String,
 }
 
 /// Who worked when on what.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Schedule {
     /// Title above the chart.
     pub title: String,
+    /// What it shows, in a sentence, for those who cannot see it.
+    pub description: String,
     /// Label of the time axis, with the unit.
     pub time_label: String,
     /// Number of rows.
@@ -36,9 +41,8 @@ const PLOT_WIDTH: f64 = 640.0;
 const ROW_HEIGHT: f64 = 19.0;
 const TALLEST: f64 = 640.0;
 
-impl Schedule {
-    /// The schedule as an SVG file.
-    pub fn to_svg(&self) -> String {
+impl Chart for Schedule {
+    fn picture(&self) -> Picture {
         let bars: Vec<&Bar> = self.bars.iter().filter(|bar| self.is_shown(bar)).collect();
         // From the first start to the last end, without room: an empty margin would read as idle time.
         let time = Range::tightly(bars.iter().flat_map(|bar| [bar.start, bar.end]));
@@ -57,7 +61,7 @@ impl Schedule {
         let legend_bottom = top + LEGEND_ROW * (self.kinds.len() as f64 + 0.5);
         let height = (area.bottom() + 58.0).max(legend_bottom);
 
-        let mut picture = Picture::new(area.right() + right, height, &self.title);
+        let mut picture = Picture::new(area.right() + right, height, &self.title, &self.description);
         picture.title(left, 12.0 + TITLE_SIZE, &title);
         let place = |value: f64| area.left + area.width * time.place(value);
         for tick in time.ticks_along(area.width) {
@@ -77,30 +81,37 @@ impl Schedule {
 
         let gap = if row_height > 6.0 { 0.12 * row_height } else { 0.0 };
         for bar in bars {
-            let (x, y) = (place(bar.start), area.top + bar.worker as f64 * row_height + gap);
+            let (x, y) = (place(bar.start), area.top + bar.worker as f64 * row_height);
             // A piece of work too short for the scale still shows as a hair line.
             let width = (place(bar.end) - x).max(0.5);
-            // The white edge parts bars that follow each other; on narrow bars it would leave nothing.
-            let edge = if width > 4.0 && gap > 0.0 { " stroke=\"#ffffff\" stroke-width=\"0.8\"" } else { "" };
-            picture.element(&format!(
-                "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{:.2}\" fill=\"{}\"{edge}/>",
-                row_height - 2.0 * gap,
-                colour(bar.kind)
-            ));
+            // The edge parts bars that follow each other; on narrow bars it would leave nothing.
+            let edge = if width > 4.0 && gap > 0.0 { " e" } else { "" };
+            // Told apart in grey, too: every other kind is thinner.
+            let inset = if bar.kind % 2 == 1 { gap + 0.2 * row_height } else { gap };
+            let start = format!(
+                "<rect class=\"f{}{edge}\" x=\"{x:.2}\" y=\"{:.2}\" width=\"{width:.2}\" height=\"{:.2}\" stroke-width=\"0.8\"",
+                colour(bar.kind),
+                y + inset,
+                row_height - 2.0 * inset
+            );
+            picture.mark(&start, &bar.title);
         }
         picture.frame(area);
         for (i, kind) in self.kinds.iter().enumerate() {
             let (at, y) = (area.right() + 16.0, area.top + LEGEND_ROW * (i as f64 + 0.5));
             picture.element(&format!(
-                "<rect x=\"{at:.1}\" y=\"{:.1}\" width=\"16\" height=\"12\" fill=\"{}\"/>",
-                y - 6.0,
-                colour(i)
+                "<rect class=\"f{}\" x=\"{at:.1}\" y=\"{:.1}\" width=\"16\" height=\"{}\"/>",
+                colour(i),
+                if i % 2 == 1 { y - 3.5 } else { y - 6.0 },
+                if i % 2 == 1 { 7 } else { 12 }
             ));
             picture.text(at + 24.0, y + 0.35 * FONT_SIZE, Anchor::Start, kind);
         }
-        picture.finish()
+        picture
     }
+}
 
+impl Schedule {
     fn is_shown(&self, bar: &Bar) -> bool {
         let placed = is_drawable(Scale::Linear, bar.start) && is_drawable(Scale::Linear, bar.end);
         placed && bar.end >= bar.start && bar.worker < self.n_workers && bar.kind < self.kinds.len()
@@ -123,8 +134,8 @@ fn label_stride(row_height: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::svg::assert_well_formed;
     use super::*;
+    use crate::picture::assert_well_formed;
 
     fn schedule(n_workers: usize, bars: Vec<Bar>) -> Schedule {
         Schedule {
@@ -133,6 +144,7 @@ mod tests {
             n_workers,
             kinds: vec!["exploit".to_owned(), "explore <far>".to_owned()],
             bars,
+            ..Schedule::default()
         }
     }
 
@@ -143,7 +155,7 @@ mod tests {
 
     #[test]
     fn good_bars_are_drawn_and_others_left_out() {
-        let bar = |worker, start, end, kind| Bar { worker, start, end, kind };
+        let bar = |worker, start, end, kind| Bar { worker, start, end, kind, ..Bar::default() };
         let bars = vec![
             bar(0, 0.0, 5.0, 0),
             bar(1, 5.0, 5.0, 1),
@@ -166,7 +178,7 @@ mod tests {
         assert_well_formed(&schedule(0, Vec::new()).to_svg());
         assert_well_formed(&schedule(3, Vec::new()).to_svg());
         for (start, end) in [(7.0, 7.0), (0.0, 1e-320), (1e12, 1e12 + 1e-3)] {
-            assert_well_formed(&schedule(1, vec![Bar { worker: 0, start, end, kind: 0 }]).to_svg());
+            assert_well_formed(&schedule(1, vec![Bar { start, end, ..Bar::default() }]).to_svg());
         }
     }
 

@@ -1,27 +1,30 @@
-//! Writing SVG: elements, escaped text, and the few sizes and colours all charts share.
+//! Writing SVG: elements, escaped text, and the few sizes all charts share.
 
-/// Okabe and Ito's colours without the yellow, which is too faint on white, and with a grey.
-pub(super) const PALETTE: [&str; 8] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f"];
-pub(super) const FONT_SIZE: f64 = 13.0;
-pub(super) const TITLE_SIZE: f64 = 15.0;
-pub(super) const LEGEND_ROW: f64 = 21.0;
-const INK: &str = "#222222";
-const GRID: &str = "#e4e4e4";
-const FAINT_GRID: &str = "#f3f3f3";
+use crate::theme::Scheme;
 
-/// The colour of series or kind number `index`.
-pub(super) fn colour(index: usize) -> &'static str {
-    PALETTE[index % PALETTE.len()]
+pub(crate) const FONT_SIZE: f64 = 13.0;
+pub(crate) const TITLE_SIZE: f64 = 15.0;
+pub(crate) const LEGEND_ROW: f64 = 21.0;
+/// Colours of series.
+const N_COLOURS: usize = 8;
+
+/// The colour of series or kind number `index`, as the number of a class.
+pub(crate) fn colour(index: usize) -> usize {
+    index % N_COLOURS
+}
+
+/// Whether the colours have been used once before series `index`: it is dashed.
+pub(crate) fn is_dashed(index: usize) -> bool {
+    (index / N_COLOURS) % 2 == 1
 }
 
 /// A generous guess of the width of `text`: no font is measured, and sans-serif fonts differ by a fifth.
-pub(super) fn text_width(text: &str, size: f64) -> f64 {
+pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     0.6 * size * text.chars().count() as f64
 }
 
 /// `text` broken between words into lines of at most `width`; a longer word has its own line.
-pub(super) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -35,8 +38,9 @@ pub(super) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     lines
 }
 
-/// Text safe between tags and inside attributes; characters that XML forbids are dropped.
-pub(super) fn escaped(text: &str) -> String {
+/// Text safe between tags and inside attributes, of SVG and of HTML; control characters, which XML forbids and terminals
+/// obey, are dropped.
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -44,8 +48,11 @@ pub(super) fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            c if c < ' ' && c != '\n' && c != '\t' => {}
-            '\u{fffe}' | '\u{ffff}' => {}
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() => {}
+            // Not characters, and those that turn the direction of what follows around.
+            '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
             c => out.push(c),
         }
     }
@@ -54,7 +61,7 @@ pub(super) fn escaped(text: &str) -> String {
 
 /// Where a text is put relative to its place.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
@@ -62,59 +69,81 @@ pub(super) enum Anchor {
 
 /// A rectangle: left, top, width, height.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Area {
-    pub(super) left: f64,
-    pub(super) top: f64,
-    pub(super) width: f64,
-    pub(super) height: f64,
+pub(crate) struct Area {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
 }
 
 impl Area {
-    pub(super) fn right(&self) -> f64 {
+    pub(crate) fn right(&self) -> f64 {
         self.left + self.width
     }
 
-    pub(super) fn bottom(&self) -> f64 {
+    pub(crate) fn bottom(&self) -> f64 {
         self.top + self.height
     }
 }
 
-/// A picture in the making.
-pub(super) struct Picture {
+/// A drawing.
+pub struct Picture {
     body: String,
     width: f64,
     height: f64,
 }
 
 impl Picture {
-    /// An empty white picture; `title` is what screen readers say.
-    pub(super) fn new(width: f64, height: f64, title: &str) -> Self {
+    /// An empty picture; `title` and `description` are what screen readers say.
+    pub(crate) fn new(width: f64, height: f64, title: &str, description: &str) -> Self {
         let mut picture = Picture { body: String::new(), width: width.ceil(), height: height.ceil() };
         picture.element(&format!("<title>{}</title>", escaped(title)));
-        picture.element("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>");
+        if !description.is_empty() {
+            picture.element(&format!("<desc>{}</desc>", escaped(description)));
+        }
+        picture.element("<rect class=\"bg\" width=\"100%\" height=\"100%\"/>");
         picture
     }
 
     /// One line of SVG, already escaped.
-    pub(super) fn element(&mut self, svg: &str) {
+    pub(crate) fn element(&mut self, svg: &str) {
         self.body.push_str(svg);
         self.body.push('\n');
     }
 
-    pub(super) fn text(&mut self, x: f64, y: f64, anchor: Anchor, text: &str) {
+    /// A mark that says `title` when pointed at: `start` is its tag without the end.
+    pub(crate) fn mark(&mut self, start: &str, title: &str) {
+        if title.is_empty() {
+            self.element(&format!("{start}/>"));
+            return;
+        }
+        let name = start[1..].split(' ').next().unwrap_or("");
+        self.element(&format!("{start}><title>{}</title></{name}>", escaped(title)));
+    }
+
+    pub(crate) fn text(&mut self, x: f64, y: f64, anchor: Anchor, text: &str) {
+        self.classed_text("i", x, y, anchor, text);
+    }
+
+    /// Text that matters less.
+    pub(crate) fn muted_text(&mut self, x: f64, y: f64, anchor: Anchor, text: &str) {
+        self.classed_text("m", x, y, anchor, text);
+    }
+
+    fn classed_text(&mut self, class: &str, x: f64, y: f64, anchor: Anchor, text: &str) {
         let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
         };
         self.element(&format!(
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>",
+            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\"{anchor}>{}</text>",
             escaped(text)
         ));
     }
 
     /// Lines of the title, the first with its baseline at `y`.
-    pub(super) fn title(&mut self, x: f64, y: f64, lines: &[String]) {
+    pub(crate) fn title(&mut self, x: f64, y: f64, lines: &[String]) {
         for (i, line) in lines.iter().enumerate() {
             self.element(&format!(
                 "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"{TITLE_SIZE}\" font-weight=\"bold\">{}</text>",
@@ -125,7 +154,7 @@ impl Picture {
     }
 
     /// Text that reads upwards, centred at (x, y).
-    pub(super) fn upward_text(&mut self, x: f64, y: f64, text: &str) {
+    pub(crate) fn upward_text(&mut self, x: f64, y: f64, text: &str) {
         self.element(&format!(
             "<text transform=\"translate({x:.1} {y:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
             escaped(text)
@@ -133,37 +162,49 @@ impl Picture {
     }
 
     /// A grid line from (x1, y1) to (x2, y2).
-    pub(super) fn grid(&mut self, x1: f64, y1: f64, x2: f64, y2: f64, faint: bool) {
-        let stroke = if faint { FAINT_GRID } else { GRID };
-        self.element(&format!(
-            "<path d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\" stroke=\"{stroke}\" stroke-width=\"1\"/>"
-        ));
+    pub(crate) fn grid(&mut self, x1: f64, y1: f64, x2: f64, y2: f64, faint: bool) {
+        let class = if faint { "gf" } else { "g" };
+        self.element(&format!("<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\"/>"));
     }
 
     /// The left and bottom edges of the plotting area.
-    pub(super) fn frame(&mut self, area: Area) {
+    pub(crate) fn frame(&mut self, area: Area) {
         let Area { left, top, .. } = area;
         self.element(&format!(
-            "<path d=\"M{left:.1} {top:.1}V{:.1}H{:.1}\" fill=\"none\" stroke=\"{INK}\" stroke-width=\"1\"/>",
+            "<path class=\"fr n\" d=\"M{left:.1} {top:.1}V{:.1}H{:.1}\"/>",
             area.bottom(),
             area.right()
         ));
     }
 
-    /// The file.
-    pub(super) fn finish(self) -> String {
+    /// What follows is cut off at the edges of `area`, until [`Picture::end_clip`].
+    pub(crate) fn begin_clip(&mut self, area: Area) {
+        let Area { left, top, width, height } = area;
+        self.element(&format!(
+            "<svg x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
+             viewBox=\"{left:.1} {top:.1} {width:.1} {height:.1}\">"
+        ));
+    }
+
+    pub(crate) fn end_clip(&mut self) {
+        self.element("</svg>");
+    }
+
+    /// The file, in these colours.
+    pub fn svg(&self, scheme: Scheme) -> String {
         let Picture { body, width, height } = self;
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tribo-chart\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"Helvetica, Arial, DejaVu Sans, sans-serif\" \
-             font-size=\"{FONT_SIZE}\" fill=\"{INK}\">\n{body}</svg>\n"
+             font-size=\"{FONT_SIZE}\">\n{}{body}</svg>\n",
+            scheme.style()
         )
     }
 }
 
 /// Check that `svg` is one well-formed element: tags balanced, attributes quoted, no stray `<` or `&`.
 #[cfg(test)]
-pub(super) fn assert_well_formed(svg: &str) {
+pub(crate) fn assert_well_formed(svg: &str) {
     let mut open: Vec<String> = Vec::new();
     let mut rest = svg.trim_end();
     while let Some(start) = rest.find('<') {
@@ -185,7 +226,7 @@ pub(super) fn assert_well_formed(svg: &str) {
     }
     assert!(open.is_empty() && rest.is_empty(), "never closed: {open:?}");
     for (at, _) in svg.match_indices('&') {
-        let entity = ["&amp;", "&lt;", "&gt;", "&quot;"].iter().any(|e| svg[at..].starts_with(e));
+        let entity = ["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"].iter().any(|e| svg[at..].starts_with(e));
         assert!(entity, "stray & in {:?}", svg[at..].chars().take(20).collect::<String>());
     }
     assert!(!svg.contains("NaN") && !svg.contains("inf"), "a number that is not finite was drawn");
@@ -198,6 +239,7 @@ mod tests {
     #[test]
     fn text_is_escaped_and_control_characters_dropped() {
         assert_eq!(escaped("a<b> & \"c\"\u{0}\u{b}"), "a&lt;b&gt; &amp; &quot;c&quot;");
+        assert_eq!(escaped("\u{1b}[31mred\u{9b}31m'\u{202e}"), "[31mred31m&#39;");
     }
 
     #[test]

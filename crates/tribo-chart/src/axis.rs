@@ -3,36 +3,75 @@
 //! Ticks stand at multiples of 1, 2 or 5 times a power of ten on linear axes and at decades on logarithmic ones. A
 //! logarithmic axis too short for three decades shows 1-2-5 ticks, and one too short for those linear ticks.
 
-use super::svg::{FONT_SIZE, text_width};
+use crate::number::power_of_ten;
+use crate::picture::{FONT_SIZE, text_width};
 
 /// How values are spaced along an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
     /// Equal differences are equal lengths.
+    #[default]
     Linear,
     /// Equal ratios are equal lengths; values that are not positive cannot be shown and are left out.
     Log,
 }
 
-/// One axis of a chart; its interval follows from the data.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One axis of a chart; its interval follows from the data, unless it is given.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Axis {
     /// What is measured, with the unit, e.g. `training time [s]`.
     pub label: String,
     /// Spacing of the values.
     pub scale: Scale,
+    /// The ends, where they are not those of the data.
+    pub limits: Option<(f64, f64)>,
+    /// Ticks with names, for an axis of categories.
+    pub named: Vec<(f64, String)>,
 }
 
 impl Axis {
     /// A linear axis.
     pub fn linear(label: &str) -> Self {
-        Axis { label: label.to_owned(), scale: Scale::Linear }
+        Axis { label: label.to_owned(), ..Axis::default() }
     }
 
     /// A logarithmic axis.
     pub fn log(label: &str) -> Self {
-        Axis { label: label.to_owned(), scale: Scale::Log }
+        Axis { scale: Scale::Log, ..Axis::linear(label) }
     }
+
+    /// The same axis from `low` to `high`.
+    pub fn within(mut self, low: f64, high: f64) -> Self {
+        self.limits = Some((low, high));
+        self
+    }
+
+    /// The interval: the one given, if it is one, else that of the data.
+    pub(crate) fn range(&self, values: impl Iterator<Item = f64>) -> Range {
+        match self.limits {
+            Some((low, high)) if is_interval(self.scale, low, high) => Range { scale: self.scale, low, high },
+            _ => Range::covering(self.scale, values),
+        }
+    }
+
+    /// Its ticks where labels stand side by side along `length`.
+    pub(crate) fn ticks_along(&self, range: &Range, length: f64) -> Vec<Tick> {
+        if self.named.is_empty() { range.ticks_along(length) } else { self.named_ticks() }
+    }
+
+    /// Its ticks where labels stand above each other.
+    pub(crate) fn ticks_above(&self, range: &Range, wanted: usize) -> Vec<Tick> {
+        if self.named.is_empty() { range.ticks(wanted) } else { self.named_ticks() }
+    }
+
+    fn named_ticks(&self) -> Vec<Tick> {
+        self.named.iter().map(|(value, label)| Tick { value: *value, label: label.clone() }).collect()
+    }
+}
+
+/// Whether these are the ends of an axis that can be drawn.
+fn is_interval(scale: Scale, low: f64, high: f64) -> bool {
+    is_drawable(scale, low) && is_drawable(scale, high) && low < high && !is_flat(low, high)
 }
 
 /// The largest magnitude that is drawn, and its reciprocal the smallest on logarithmic axes: differences and
@@ -40,7 +79,7 @@ impl Axis {
 const LARGEST: f64 = 1e100;
 
 /// Whether `value` has a place on an axis of this scale.
-pub(super) fn is_drawable(scale: Scale, value: f64) -> bool {
+pub(crate) fn is_drawable(scale: Scale, value: f64) -> bool {
     match scale {
         Scale::Linear => value.abs() <= LARGEST,
         Scale::Log => (1.0 / LARGEST..=LARGEST).contains(&value),
@@ -54,14 +93,14 @@ fn is_flat(low: f64, high: f64) -> bool {
 
 /// A tick: value and label.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tick {
-    pub(super) value: f64,
-    pub(super) label: String,
+pub(crate) struct Tick {
+    pub(crate) value: f64,
+    pub(crate) label: String,
 }
 
 /// An axis with its interval settled.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Range {
+pub(crate) struct Range {
     scale: Scale,
     low: f64,
     high: f64,
@@ -69,7 +108,7 @@ pub(super) struct Range {
 
 impl Range {
     /// The interval that shows all drawable `values` with a little room at both ends.
-    pub(super) fn covering(scale: Scale, values: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn covering(scale: Scale, values: impl Iterator<Item = f64>) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| is_drawable(scale, *value)) {
             low = low.min(value);
@@ -100,7 +139,7 @@ impl Range {
     }
 
     /// The linear interval from the smallest to the largest of `values`, without room while it has any width.
-    pub(super) fn tightly(values: impl Iterator<Item = f64> + Clone) -> Self {
+    pub(crate) fn tightly(values: impl Iterator<Item = f64> + Clone) -> Self {
         let low = values.clone().fold(f64::INFINITY, f64::min);
         let high = values.clone().fold(f64::NEG_INFINITY, f64::max);
         if low < high && !is_flat(low, high) {
@@ -111,12 +150,17 @@ impl Range {
     }
 
     /// The smallest value shown.
-    pub(super) fn low(&self) -> f64 {
+    pub(crate) fn low(&self) -> f64 {
         self.low
     }
 
+    /// The largest value shown.
+    pub(crate) fn high(&self) -> f64 {
+        self.high
+    }
+
     /// Where `value` is: 0 at the low end, 1 at the high end.
-    pub(super) fn place(&self, value: f64) -> f64 {
+    pub(crate) fn place(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
             Scale::Log => (value / self.low).ln() / (self.high / self.low).ln(),
@@ -124,7 +168,7 @@ impl Range {
     }
 
     /// About `wanted` ticks with labels.
-    pub(super) fn ticks(&self, wanted: usize) -> Vec<Tick> {
+    pub(crate) fn ticks(&self, wanted: usize) -> Vec<Tick> {
         if self.scale == Scale::Log {
             let (first, last) = (self.low.log10().ceil() as i32, self.high.log10().floor() as i32);
             let n_decades = (last - first + 1).max(0) as usize;
@@ -156,7 +200,7 @@ impl Range {
     }
 
     /// As many ticks, at most about eight, as have room for their labels side by side along `length`.
-    pub(super) fn ticks_along(&self, length: f64) -> Vec<Tick> {
+    pub(crate) fn ticks_along(&self, length: f64) -> Vec<Tick> {
         let fit = |ticks: &Vec<Tick>| {
             let widest = ticks.iter().map(|tick| text_width(&tick.label, FONT_SIZE)).fold(0.0, f64::max);
             let gaps =
@@ -167,7 +211,7 @@ impl Range {
     }
 
     /// Places of the unlabelled ticks of a logarithmic axis: 2 to 9 in each decade, while they can be told apart.
-    pub(super) fn minor_ticks(&self) -> Vec<f64> {
+    pub(crate) fn minor_ticks(&self) -> Vec<f64> {
         let few_decades = self.scale == Scale::Log && self.high / self.low < 1e8;
         if few_decades { self.within_decades(&[2, 3, 4, 5, 6, 7, 8, 9]) } else { Vec::new() }
     }
@@ -188,17 +232,6 @@ fn nice_step(rough: f64) -> f64 {
     let bounds = [(2_f64.sqrt(), 1.0), (10_f64.sqrt(), 2.0), (50_f64.sqrt(), 5.0)];
     let nearest = bounds.iter().find(|(bound, _)| rough / power < *bound);
     power * nearest.map_or(10.0, |(_, multiple)| *multiple)
-}
-
-/// `10ⁿ` in superscript digits.
-fn power_of_ten(exponent: i32) -> String {
-    let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    let plain = exponent.to_string();
-    let superscript = plain.chars().map(|c| match c.to_digit(10) {
-        Some(digit) => digits[digit as usize],
-        None => '⁻',
-    });
-    format!("10{}", superscript.collect::<String>())
 }
 
 /// `value` as one of several labels that differ by multiples of `step`: no more digits than the step needs, commas

@@ -1,12 +1,14 @@
-//! Line charts: one or more series over linear or logarithmic axes, each with an optional band around its line.
+//! Line charts and scatters: series over linear or logarithmic axes, each with an optional band around its line, single
+//! results, and rules that mark a value.
 
-use super::axis::{Axis, Range, is_drawable};
-use super::svg::{
-    Anchor, Area, FONT_SIZE, LEGEND_ROW, PALETTE, Picture, TITLE_SIZE, colour, text_width, wrapped,
-};
+use crate::Chart;
+use crate::axis::{Axis, Range, is_drawable};
+use crate::frame::Frame;
+use crate::mark::{Dots, marker};
+use crate::picture::{Anchor, Area, FONT_SIZE, LEGEND_ROW, Picture, colour, is_dashed, text_width};
 
 /// Points joined by a line.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Series {
     /// Name in the legend.
     pub name: String,
@@ -16,123 +18,188 @@ pub struct Series {
     /// (x, low, high) of the shaded band, e.g. the quartiles when `points` are medians; empty for none. A low end
     /// that has no place on a logarithmic axis is drawn at the bottom.
     pub band: Vec<(f64, f64, f64)>,
+    /// Whether the value stays until the next point, as the best so far does.
+    pub stepped: bool,
 }
 
-/// A chart of lines.
+/// A line across the chart.
 #[derive(Debug, Clone, PartialEq)]
+pub enum Rule {
+    /// At this x, with a name at its upper end.
+    X(f64, String),
+    /// At this y, with a name at its left end.
+    Y(f64, String),
+    /// Where x = y.
+    Diagonal,
+}
+
+/// Where the names of series stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Names {
+    /// In a list beside the chart.
+    #[default]
+    Legend,
+    /// Beside the ends of their lines: the better choice when many lines end at the right.
+    Ends,
+}
+
+/// A chart of lines and results.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct LineChart {
     /// Title above the chart.
     pub title: String,
+    /// What it shows, in a sentence, for those who cannot see it.
+    pub description: String,
     /// Horizontal axis.
     pub x: Axis,
     /// Vertical axis.
     pub y: Axis,
     /// The lines, in the order of the legend.
     pub series: Vec<Series>,
+    /// Single results, in front of the lines.
+    pub dots: Vec<Dots>,
+    /// Lines across the chart, behind everything.
+    pub rules: Vec<Rule>,
+    /// Where the names of the series stand.
+    pub names: Names,
+    /// Width and height of the plotting area; the usual size without.
+    pub size: Option<(f64, f64)>,
 }
 
-const PLOT_WIDTH: f64 = 540.0;
-const PLOT_HEIGHT: f64 = 340.0;
+const SIZE: (f64, f64) = (540.0, 340.0);
 /// Series of at most this many points get markers; on longer ones markers would hide the line.
 const MOST_MARKERS: usize = 30;
 /// Names beside the ends of lines are at least this far apart.
 const LABEL_ROW: f64 = 17.0;
 
-impl LineChart {
-    /// The chart as an SVG file, with a legend beside it.
-    pub fn to_svg(&self) -> String {
-        self.draw(false)
-    }
-
-    /// The same with each name beside the end of its line instead of the legend: the better choice when many lines end
-    /// at the right.
-    pub fn to_svg_labelled(&self) -> String {
-        self.draw(true)
-    }
-
-    fn draw(&self, is_labelled: bool) -> String {
-        let (x, y) = (self.x_range(), self.y_range());
-        let y_ticks = y.ticks(6);
-        let widest_tick = y_ticks.iter().map(|tick| text_width(&tick.label, FONT_SIZE)).fold(0.0, f64::max);
-        let widest_name = self.series.iter().map(|s| text_width(&s.name, FONT_SIZE)).fold(0.0, f64::max);
+impl Chart for LineChart {
+    fn picture(&self) -> Picture {
+        let widest_name = self.names().map(|name| text_width(name, FONT_SIZE)).fold(0.0, f64::max);
         let has_legend = widest_name > 0.0;
-
-        let left = 24.0 + FONT_SIZE + widest_tick;
         let right = if has_legend { 62.0 + widest_name } else { 24.0 };
-        let title = wrapped(&self.title, TITLE_SIZE, PLOT_WIDTH + right - 20.0);
-        let top = 22.0 + 1.3 * TITLE_SIZE * title.len() as f64;
-        let area = Area { left, top, width: PLOT_WIDTH, height: PLOT_HEIGHT };
-        let legend_bottom =
-            if has_legend { top + LEGEND_ROW * (self.series.len() as f64 + 0.5) } else { 0.0 };
-        let height = (area.bottom() + 58.0).max(legend_bottom);
+        let (x, y) = ((&self.x, self.x_range()), (&self.y, self.y_range()));
+        let frame = Frame::new(&self.title, x, y, self.size.unwrap_or(SIZE), right);
+        let area = frame.area;
+        let rows = self.names().filter(|name| !name.is_empty()).count();
+        let legend_bottom = if has_legend { area.top + LEGEND_ROW * (rows as f64 + 0.5) } else { 0.0 };
+        let mut picture = frame.picture(legend_bottom, &self.title, &self.description);
+        frame.grid(&mut picture);
+        frame.labels(&mut picture);
+        let place = |(x, y): (f64, f64)| (frame.place_x(x), frame.place_y(y));
 
-        let mut picture = Picture::new(area.right() + right, height, &self.title);
-        picture.title(left, 12.0 + TITLE_SIZE, &title);
-        let place_x = |value: f64| area.left + area.width * x.place(value);
-        let place_y = |value: f64| area.bottom() - area.height * y.place(value);
-
-        for value in x.minor_ticks() {
-            picture.grid(place_x(value), area.top, place_x(value), area.bottom(), true);
+        picture.begin_clip(area);
+        for rule in &self.rules {
+            self.rule(&mut picture, &frame, rule);
         }
-        for value in y.minor_ticks() {
-            picture.grid(area.left, place_y(value), area.right(), place_y(value), true);
-        }
-        for tick in x.ticks_along(area.width) {
-            let at = place_x(tick.value);
-            picture.grid(at, area.top, at, area.bottom() + 5.0, false);
-            picture.text(at, area.bottom() + 20.0, Anchor::Middle, &tick.label);
-        }
-        for tick in y_ticks {
-            let at = place_y(tick.value);
-            picture.grid(area.left - 5.0, at, area.right(), at, false);
-            picture.text(area.left - 9.0, at + 0.35 * FONT_SIZE, Anchor::End, &tick.label);
-        }
-        picture.text(area.left + area.width / 2.0, area.bottom() + 44.0, Anchor::Middle, &self.x.label);
-        picture.upward_text(8.0 + FONT_SIZE, area.top + area.height / 2.0, &self.y.label);
-
         for (i, series) in self.series.iter().enumerate() {
-            for run in self.band_runs(series, y.low()) {
-                let upper = run.iter().map(|(x, _, high)| (place_x(*x), place_y(*high)));
-                let lower = run.iter().rev().map(|(x, low, _)| (place_x(*x), place_y(*low)));
+            for run in self.band_runs(series, frame.y_range.low()) {
+                let upper = run.iter().map(|(x, _, high)| place((*x, *high)));
+                let lower = run.iter().rev().map(|(x, low, _)| place((*x, *low)));
                 let outline = path(upper.chain(lower));
                 picture.element(&format!(
-                    "<path d=\"{outline}Z\" fill=\"{}\" fill-opacity=\"0.16\"/>",
+                    "<path class=\"f{}\" d=\"{outline}Z\" fill-opacity=\"0.18\"/>",
                     colour(i)
                 ));
             }
         }
-        picture.frame(area);
         for (i, series) in self.series.iter().enumerate() {
             for run in self.line_runs(series) {
-                let line = path(run.iter().map(|(x, y)| (place_x(*x), place_y(*y))));
+                let places = run.iter().map(|&point| place(point));
+                let line = if series.stepped { steps(places) } else { path(places) };
                 picture.element(&stroke(&line, i));
-                for (x, y) in run.iter().filter(|_| series.points.len() <= MOST_MARKERS) {
-                    picture.element(&marker(i, place_x(*x), place_y(*y)));
+            }
+        }
+        picture.end_clip();
+        picture.frame(area);
+        for (i, series) in self.series.iter().enumerate() {
+            let shown = series.points.len() <= MOST_MARKERS && self.dots.is_empty();
+            for run in self.line_runs(series).iter().filter(|_| shown) {
+                for (x, y) in run {
+                    let title = format!("{}, {}", crate::plain(*x), crate::plain(*y));
+                    let (at, up) = place((*x, *y));
+                    picture.mark(&marker(i, at, up, 1.0, &format!("f{}", colour(i))), &title);
                 }
             }
         }
-        if is_labelled {
+        for dots in self.dots.iter().filter(|dots| !dots.strong) {
+            frame.dots(&mut picture, dots);
+        }
+        for dots in self.dots.iter().filter(|dots| dots.strong) {
+            frame.dots(&mut picture, dots);
+        }
+        if self.names == Names::Ends {
             let ends: Vec<Option<(f64, f64)>> = self
                 .series
                 .iter()
                 .map(|series| self.line_runs(series).last().and_then(|run| run.last().copied()))
-                .map(|end| end.map(|(x, y)| (place_x(x), place_y(y))))
+                .map(|end| end.map(place))
                 .collect();
             self.label_ends(&mut picture, &ends, area);
         } else if has_legend {
             self.legend(&mut picture, area);
         }
-        picture.finish()
+        picture
+    }
+}
+
+impl LineChart {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let series = self.series.iter().map(|series| series.name.as_str());
+        series.chain(self.dots.iter().map(|dots| dots.name.as_str()))
     }
 
     fn legend(&self, picture: &mut Picture, area: Area) {
-        for (i, series) in self.series.iter().enumerate() {
-            let (at, y) = (area.right() + 16.0, area.top + LEGEND_ROW * (i as f64 + 0.5));
+        let at = area.right() + 16.0;
+        let mut y = area.top + 0.5 * LEGEND_ROW;
+        for (i, series) in self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty()) {
             picture.element(&stroke(&path([(at, y), (at + 26.0, y)].into_iter()), i));
-            if series.points.len() <= MOST_MARKERS {
-                picture.element(&marker(i, at + 13.0, y));
+            if series.points.len() <= MOST_MARKERS && self.dots.is_empty() {
+                picture.mark(&marker(i, at + 13.0, y, 1.0, &format!("f{}", colour(i))), "");
             }
             picture.text(at + 34.0, y + 0.35 * FONT_SIZE, Anchor::Start, &series.name);
+            y += LEGEND_ROW;
+        }
+        for dots in self.dots.iter().filter(|dots| !dots.name.is_empty()) {
+            let (scale, fill) =
+                if dots.strong { (1.5, "fb".to_owned()) } else { (1.0, format!("f{}", colour(dots.kind))) };
+            picture.mark(&marker(dots.kind, at + 13.0, y, scale, &fill), "");
+            picture.text(at + 34.0, y + 0.35 * FONT_SIZE, Anchor::Start, &dots.name);
+            y += LEGEND_ROW;
+        }
+    }
+
+    fn rule(&self, picture: &mut Picture, frame: &Frame<'_>, rule: &Rule) {
+        let area = frame.area;
+        let (line, name, at, anchor) = match rule {
+            Rule::X(x, name) if is_drawable(self.x.scale, *x) => {
+                let x = frame.place_x(*x);
+                let line = format!("M{x:.1} {:.1}V{:.1}", area.top, area.bottom());
+                // On the side that has room.
+                let right = x < area.left + 0.6 * area.width;
+                let (x, anchor) = if right { (x + 5.0, Anchor::Start) } else { (x - 5.0, Anchor::End) };
+                (line, name.as_str(), (x, area.top + FONT_SIZE), anchor)
+            }
+            Rule::Y(y, name) if is_drawable(self.y.scale, *y) => {
+                let y = frame.place_y(*y);
+                let line = format!("M{:.1} {y:.1}H{:.1}", area.left, area.right());
+                // Below the line, where there is room.
+                let below = y + 1.3 * FONT_SIZE < area.bottom();
+                let y = if below { y + FONT_SIZE } else { y - 5.0 };
+                (line, name.as_str(), (area.left + 6.0, y), Anchor::Start)
+            }
+            Rule::Diagonal => {
+                let ends = [
+                    frame.x_range.low().max(frame.y_range.low()),
+                    frame.x_range.high().min(frame.y_range.high()),
+                ];
+                let line = path(ends.into_iter().map(|end| (frame.place_x(end), frame.place_y(end))));
+                (line, "", (0.0, 0.0), Anchor::Start)
+            }
+            Rule::X(..) | Rule::Y(..) => return,
+        };
+        picture.element(&format!("<path class=\"n s7\" d=\"{line}\" stroke-dasharray=\"4 4\"/>"));
+        if !name.is_empty() {
+            picture.muted_text(at.0, at.1, anchor, name);
         }
     }
 
@@ -146,10 +213,7 @@ impl LineChart {
         for ((i, x, y), at) in order.into_iter().zip(spread(&wanted, LABEL_ROW, area.top, area.bottom())) {
             let left = area.right() + 26.0;
             let joint = path([(x, y), (area.right() + 6.0, y), (left - 4.0, at)].into_iter());
-            picture.element(&format!(
-                "<path d=\"{joint}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1\"/>",
-                colour(i)
-            ));
+            picture.element(&format!("<path class=\"n s{}\" d=\"{joint}\"/>", colour(i)));
             picture.text(left, at + 0.35 * FONT_SIZE, Anchor::Start, &self.series[i].name);
         }
     }
@@ -157,14 +221,16 @@ impl LineChart {
     fn x_range(&self) -> Range {
         let on_lines = self.series.iter().flat_map(|s| s.points.iter().map(|(x, _)| *x));
         let on_bands = self.series.iter().flat_map(|s| s.band.iter().map(|(x, _, _)| *x));
-        Range::covering(self.x.scale, on_lines.chain(on_bands))
+        let on_dots = self.dots.iter().flat_map(|dots| dots.marks.iter().map(|mark| mark.x));
+        self.x.range(on_lines.chain(on_bands).chain(on_dots))
     }
 
     fn y_range(&self) -> Range {
         let on_lines = self.series.iter().flat_map(|s| s.points.iter().map(|(_, y)| *y));
         let on_bands =
             self.series.iter().flat_map(|s| s.band.iter().flat_map(|(_, low, high)| [*low, *high]));
-        Range::covering(self.y.scale, on_lines.chain(on_bands))
+        let on_dots = self.dots.iter().flat_map(|dots| dots.marks.iter().map(|mark| mark.y));
+        self.y.range(on_lines.chain(on_bands).chain(on_dots))
     }
 
     /// The points that have a place, in runs without a gap.
@@ -234,39 +300,36 @@ fn path(places: impl Iterator<Item = (f64, f64)>) -> String {
     data
 }
 
+/// Path data of a value that stays until the next place.
+fn steps(places: impl Iterator<Item = (f64, f64)>) -> String {
+    let line: String = places
+        .enumerate()
+        .map(|(i, (x, y))| if i == 0 { format!("M{x:.1} {y:.1}h0") } else { format!("H{x:.1}V{y:.1}") })
+        .collect();
+    line
+}
+
 /// A line in the colour of series `index`; dashed when the colours have been used once.
 fn stroke(line: &str, index: usize) -> String {
-    let dashes = if (index / PALETTE.len()) % 2 == 1 { " stroke-dasharray=\"6 5\"" } else { "" };
+    let dashes = if is_dashed(index) { " stroke-dasharray=\"6 5\"" } else { "" };
     format!(
-        "<path d=\"{line}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-linejoin=\"round\" \
+        "<path class=\"n s{}\" d=\"{line}\" stroke-width=\"2\" stroke-linejoin=\"round\" \
          stroke-linecap=\"round\"{dashes}/>",
         colour(index)
     )
 }
 
-/// The marker of series `index`, with a white edge that parts it from lines below it.
-fn marker(index: usize, x: f64, y: f64) -> String {
-    let shape = match index % 5 {
-        0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\""),
-        1 => format!("<rect x=\"{:.1}\" y=\"{:.1}\" width=\"7.2\" height=\"7.2\"", x - 3.6, y - 3.6),
-        2 => format!("<path d=\"M{x:.1} {:.1}l4.6 8h-9.2z\"", y - 5.0),
-        3 => format!("<path d=\"M{x:.1} {:.1}l5 5l-5 5l-5 -5z\"", y - 5.0),
-        _ => format!("<path d=\"M{x:.1} {:.1}l4.6 -8h-9.2z\"", y + 5.0),
-    };
-    format!("{shape} fill=\"{}\" stroke=\"#ffffff\" stroke-width=\"1\"/>", colour(index))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::svg::assert_well_formed;
     use super::*;
+    use crate::picture::assert_well_formed;
 
     fn series(name: &str, points: &[(f64, f64)]) -> Series {
-        Series { name: name.to_owned(), points: points.to_vec(), band: Vec::new() }
+        Series { name: name.to_owned(), points: points.to_vec(), ..Series::default() }
     }
 
     fn chart(x: Axis, y: Axis, series: Vec<Series>) -> LineChart {
-        LineChart { title: "Time & <memory>".to_owned(), x, y, series }
+        LineChart { title: "Time & <memory>".to_owned(), x, y, series, ..LineChart::default() }
     }
 
     #[test]
@@ -320,11 +383,12 @@ mod tests {
         assert_eq!(spread(&[85.0, 99.0, 99.0], 10.0, 0.0, 100.0), [80.0, 90.0, 100.0]);
         assert!(spread(&[], 10.0, 0.0, 100.0).is_empty());
         let ends = vec![series("a & b", &[(1.0, 1.0), (2.0, 3.0)]), series("c", &[(1.0, 1.0), (2.0, 3.0)])];
-        let svg = chart(Axis::linear("x"), Axis::linear("y"), ends).to_svg_labelled();
+        let labelled = |x, y, series| LineChart { names: Names::Ends, ..chart(x, y, series) }.to_svg();
+        let svg = labelled(Axis::linear("x"), Axis::linear("y"), ends);
         assert_well_formed(&svg);
         assert!(svg.contains(">a &amp; b</text>") && svg.contains(">c</text>"));
         let hollow = vec![series("bad", &[(f64::NAN, f64::NAN)]), series("", &[])];
-        assert_well_formed(&chart(Axis::log("x"), Axis::log("y"), hollow).to_svg_labelled());
+        assert_well_formed(&labelled(Axis::log("x"), Axis::log("y"), hollow));
     }
 
     #[test]

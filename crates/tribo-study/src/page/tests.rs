@@ -1,0 +1,57 @@
+//! The report is whole, small, and harmless whatever is in it.
+
+use super::*;
+use crate::reading::Reading;
+use crate::view::tests::study;
+
+const FILE: &str = "study_version = 1\nname = \"a <b> & c\"\ndirection = \"maximize\"\nseed = 5\n\
+    [[parameter]]\nname = \"x<i>\"\ntype = \"float\"\nlow = 0\nhigh = 1\n\
+    [[parameter]]\nname = \"rate\"\ntype = \"float\"\nlow = 0.001\nhigh = 10\nlog = true\n\
+    [[parameter]]\nname = \"n\"\ntype = \"int\"\nlow = 1\nhigh = 6\n\
+    [strategy]\nname = \"bo\"\n";
+
+fn page(reading: &Reading) -> String {
+    report(&View::of(reading).unwrap()).unwrap()
+}
+
+#[test]
+fn nothing_from_users_and_solvers_becomes_markup() {
+    let (_folder, reading) = study(FILE, 30);
+    let page = page(&reading);
+    assert!(page.contains("a &lt;b&gt; &amp; c") && page.contains("x&lt;i&gt;"));
+    assert!(!page.contains("<script") && !page.contains("<i>") && !page.contains("<b>"));
+    assert!(page.contains("&lt;script&gt;alert(1)") && !page.contains('\u{1b}'));
+    for foreign in ["http://", "https://", "src=", "url(", "@import", " style="] {
+        let found = page.replace("http://www.w3.org/2000/svg", "");
+        assert!(!found.contains(foreign), "{foreign}");
+    }
+}
+
+#[test]
+fn every_section_is_there_and_linked() {
+    let (folder, reading) = study(FILE, 30);
+    let page = page(&reading);
+    for section in ["result", "convergence", "inputs", "model", "search", "failures", "strategy", "again"] {
+        assert!(
+            page.contains(&format!("<h2 id=\"{section}\">"))
+                && page.contains(&format!("href=\"#{section}\"")),
+            "{section}"
+        );
+    }
+    assert!(
+        page.contains("The model can be trusted") || page.contains("The model tells good from bad"),
+        "no verdict"
+    );
+    assert!(page.len() < 500_000, "{} bytes", page.len());
+    let path = folder.path().join("report.html");
+    write(&path, &page).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), page);
+    let error = write(&folder.path().join("none/report.html"), &page).unwrap_err();
+    assert!(error.to_string().contains("cannot write"), "{error}");
+}
+
+#[test]
+fn a_study_without_results_has_a_report_too() {
+    let (_folder, reading) = study(FILE, 0);
+    assert!(page(&reading).contains("No evaluation has given a value yet."));
+}

@@ -1,0 +1,264 @@
+//! What the model expects: along single inputs and pairs of them through the best point, of each result from the others,
+//! and how much each input matters.
+
+use super::{InputAxis, Model, SHOWN_RESULTS, View, thinned};
+use crate::Result;
+use tribo::analysis::{LeftOutResult, Share};
+use tribo::strategy::Expected;
+use tribo_chart::{Axis, Bars, Dots, HeatMap, LineChart, Mark, Measure, Rule, Scale, Series, plain};
+
+/// Places along a slice, and along each side of a contour map.
+const SLICE: usize = 61;
+const GRID: usize = 36;
+
+impl View {
+    /// The model along one input, through the best point; None without a model, or if it does not see the input.
+    pub fn slice(&self, input: &InputAxis) -> Result<Option<LineChart>> {
+        let Some((model, range)) = self.coordinates_of(input) else { return Ok(None) };
+        let best = model.look.best_point();
+        let at_best = input.number(&self.config.space.decode(&model.look.whole(&best)?)?);
+        let mut points = Vec::new();
+        if input.is_categorical() {
+            for category in 0..input.categories().len() {
+                let mut place = best.clone();
+                match range.len() {
+                    1 => place[range.start] = category as f64,
+                    _ => range
+                        .clone()
+                        .for_each(|k| place[k] = f64::from(u8::from(k - range.start == category))),
+                }
+                points.push(place);
+            }
+        } else {
+            for i in 0..SLICE {
+                let mut place = best.clone();
+                place[range.start] = i as f64 / (SLICE - 1) as f64;
+                model.look.snap(&mut place);
+                points.push(place);
+            }
+            points.dedup();
+        }
+        let expected = model.look.expected(&points)?;
+        let mut series = Series::default();
+        for (place, Expected { mean, low, high }) in points.iter().zip(expected) {
+            let x = input.number(&self.config.space.decode(&model.look.whole(place)?)?);
+            if input.is_categorical() {
+                // A short piece for each name, parted from the next by a gap.
+                for x in [x - 0.25, x + 0.25] {
+                    series.points.push((x, mean));
+                    series.band.push((x, low, high));
+                }
+                series.points.push((f64::NAN, f64::NAN));
+                series.band.push((f64::NAN, low, high));
+            } else {
+                series.points.push((x, mean));
+                series.band.push((x, low, high));
+            }
+        }
+        let marks = self.near(model, &range, input)?;
+        let strong =
+            Mark { x: at_best, y: self.best_value(), title: "the best trial".to_owned(), level: None };
+        Ok(Some(LineChart {
+            title: format!("Along {}", input.name),
+            description: format!(
+                "What the model expects of {} along {}, all other inputs as in the best trial.",
+                self.objective(),
+                input.name
+            ),
+            x: input.axis(),
+            y: self.slice_axis(&series),
+            series: vec![series],
+            dots: vec![
+                Dots { kind: 7, marks, ..Dots::default() },
+                Dots { kind: 3, strong: true, marks: vec![strong], ..Dots::default() },
+            ],
+            size: Some((330.0, 230.0)),
+            ..LineChart::default()
+        }))
+    }
+
+    /// The values of a slice: the line and the best, with bands that are far wider cut off.
+    fn slice_axis(&self, series: &Series) -> Axis {
+        let finite =
+            || series.points.iter().map(|(_, y)| *y).filter(|y| y.is_finite()).chain([self.best_value()]);
+        let (low, high) =
+            (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+        let is_log = self.model.as_ref().is_some_and(|model| model.look.is_logarithmic());
+        if is_log && low > 0.0 && high > low {
+            return Axis::log(self.objective())
+                .within(low * (low / high).powf(0.2), high * (high / low).powf(0.2));
+        }
+        let room = 0.35 * (high - low);
+        let axis = Axis::linear(self.objective());
+        if room > 0.0 { axis.within(low - room, high + room) } else { axis }
+    }
+
+    /// The results to show in a slice: those that differ little from the best point in all other coordinates, or all where
+    /// only one is modelled.
+    fn near(&self, model: &Model, range: &std::ops::Range<usize>, input: &InputAxis) -> Result<Vec<Mark>> {
+        let look = &model.look;
+        let (best, scales) = (look.best_point(), look.length_scales());
+        let mut marks = vec![];
+        for (trial, place, value) in look.results() {
+            let distance: f64 = (0..look.dim())
+                .filter(|k| !range.contains(k))
+                .map(|k| ((place[k] - best[k]) / scales[k].min(0.5)).powi(2))
+                .sum::<f64>()
+                .sqrt();
+            if distance <= 0.25 {
+                let x = input.number(&self.config.space.decode(&look.whole(place)?)?);
+                let title = format!("trial {trial}: {} = {}, {}", input.name, plain(x), plain(value));
+                marks.push(Mark { x, y: value, title, level: None });
+            }
+        }
+        Ok(thinned(marks, SHOWN_RESULTS))
+    }
+
+    /// The model over two inputs, through the best point; None without a model, or if it does not see both as numbers.
+    pub fn contours(&self, x: &InputAxis, y: &InputAxis) -> Result<Option<HeatMap>> {
+        let (Some((model, across)), Some((_, up))) = (self.coordinates_of(x), self.coordinates_of(y)) else {
+            return Ok(None);
+        };
+        if x.is_categorical() || y.is_categorical() || x.input == y.input {
+            return Ok(None);
+        }
+        let look = &model.look;
+        let mut points = Vec::with_capacity(GRID * GRID);
+        for row in 0..GRID {
+            for column in 0..GRID {
+                let mut place = look.best_point();
+                place[across.start] = column as f64 / (GRID - 1) as f64;
+                place[up.start] = row as f64 / (GRID - 1) as f64;
+                points.push(place);
+            }
+        }
+        let mut values: Vec<f64> =
+            look.expected(&points)?.into_iter().map(|expected| expected.mean).collect();
+        let mut value_label = self.objective().to_owned();
+        // On the scale that the model has, where it is logarithmic: the valleys are what is looked for.
+        if look.is_logarithmic() && values.iter().all(|value| *value > 0.0) {
+            values.iter_mut().for_each(|value| *value = value.log10());
+            value_label = format!("log₁₀ {value_label}");
+        }
+        let mut marks = vec![];
+        for (trial, place, value) in look.results() {
+            let point = self.config.space.decode(&look.whole(place)?)?;
+            let title = format!("trial {trial}: {}", plain(value));
+            marks.push(Mark { x: x.number(&point), y: y.number(&point), title, level: None });
+        }
+        let best = self.config.space.decode(&look.whole(&look.best_point())?)?;
+        let strong =
+            Mark { x: x.number(&best), y: y.number(&best), title: "the best trial".to_owned(), level: None };
+        Ok(Some(HeatMap {
+            title: format!("{} and {}", x.name, y.name),
+            description: format!(
+                "What the model expects of {} over {} and {}, all other inputs as in the best trial.",
+                self.objective(),
+                x.name,
+                y.name
+            ),
+            x: x.axis(),
+            y: y.axis(),
+            columns: GRID,
+            rows: GRID,
+            values,
+            value_label,
+            maximized: self.is_maximized(),
+            dots: vec![
+                Dots { kind: 7, marks: thinned(marks, 300), ..Dots::default() },
+                Dots { kind: 3, strong: true, marks: vec![strong], ..Dots::default() },
+            ],
+            size: Some((300.0, 250.0)),
+        }))
+    }
+
+    /// Each result against what the model expects of it from the others; None where nothing can be said.
+    pub fn validation(&self) -> Option<LineChart> {
+        let model = self.model.as_ref()?;
+        let validation = model.validation.as_ref()?;
+        let mark = |result: &LeftOutResult| {
+            let LeftOutResult { trial, measured, expected } = result;
+            let title = format!(
+                "trial {trial}: expected {} ({} to {}), measured {}",
+                plain(expected.mean),
+                plain(expected.low),
+                plain(expected.high),
+                plain(*measured)
+            );
+            Mark { x: expected.mean, y: *measured, title, level: None }
+        };
+        let group = |inside: bool, name: &str, kind| {
+            let results = validation.results.iter().filter(|result| result.is_inside() == inside);
+            Dots { name: name.to_owned(), kind, marks: results.map(mark).collect(), ..Dots::default() }
+        };
+        let positive = validation.results.iter().all(|r| r.measured > 0.0 && r.expected.mean > 0.0);
+        let scale = if positive && model.look.is_logarithmic() { Scale::Log } else { Scale::Linear };
+        let axis = |label: String| Axis { scale, ..Axis::linear(&label) };
+        Some(LineChart {
+            title: "Expected and measured, each result left out".to_owned(),
+            description: format!(
+                "The model explains {:.0} % of the variance of results that it has not seen; {:.0} % of them lie in its \
+                 interval of 95 %.",
+                100.0 * validation.explained.max(0.0),
+                100.0 * validation.inside
+            ),
+            x: axis(format!("{} expected from the others", self.objective())),
+            y: axis(format!("{} measured", self.objective())),
+            dots: vec![group(true, "in the interval", 0), group(false, "outside", 1)],
+            rules: vec![Rule::Diagonal],
+            size: Some((360.0, 300.0)),
+            ..LineChart::default()
+        })
+    }
+
+    /// How much each input matters, at most so many; None where nothing can be said.
+    pub fn importance(&self, most: usize) -> Option<Bars> {
+        let model = self.model.as_ref()?;
+        if model.shares.is_empty() {
+            return None;
+        }
+        let bar = |share: &Share| {
+            let name = model.look.input_name(share.input);
+            let title = format!(
+                "{name}: {:.0} % of the variance with its interactions, {:.0} % alone",
+                100.0 * share.total,
+                100.0 * share.first
+            );
+            Measure {
+                name,
+                value: share.total,
+                interval: Some((
+                    (share.total - 2.0 * share.total_sd).max(0.0),
+                    (share.total + 2.0 * share.total_sd).min(1.0),
+                )),
+                part: Some(share.first.min(share.total)),
+                label: format!("{:.0} %", 100.0 * share.total),
+                title,
+            }
+        };
+        let first = &model.shares[0];
+        Some(Bars {
+            title: "Which inputs matter".to_owned(),
+            description: format!(
+                "{} matters most: {:.0} % of the variance of {} over the whole space goes with it.",
+                model.look.input_name(first.input),
+                100.0 * first.total,
+                self.objective()
+            ),
+            label: "share of the variance: dark alone, light with its interactions".to_owned(),
+            bars: model.shares.iter().take(most).map(bar).collect(),
+            end: Some(1.0),
+        })
+    }
+
+    /// The model, and the coordinates of an input in it.
+    fn coordinates_of(&self, input: &InputAxis) -> Option<(&Model, std::ops::Range<usize>)> {
+        let model = self.model.as_ref()?;
+        let at = model.look.inputs().iter().position(|&number| number == input.input)?;
+        Some((model, model.look.input_coordinates()[at].clone()))
+    }
+
+    fn best_value(&self) -> f64 {
+        self.summary.best.as_ref().map_or(f64::NAN, |best| best.value)
+    }
+}

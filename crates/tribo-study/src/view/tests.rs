@@ -1,0 +1,123 @@
+//! A study of every kind of input, looked at from all sides.
+
+use super::why::{Reason, why};
+use super::*;
+use crate::by_hand::ByHand;
+use crate::job::Finding;
+use crate::outputs::VALUE;
+use std::fs;
+use tribo::surrogate::watch::Unwatched;
+use tribo_chart::Chart;
+
+const FILE: &str = "study_version = 1\nname = \"a <b> & c\"\ndirection = \"minimize\"\nseed = 5\n\
+    [[parameter]]\nname = \"x\"\ntype = \"float\"\nlow = 0\nhigh = 1\n\
+    [[parameter]]\nname = \"rate\"\ntype = \"float\"\nlow = 0.001\nhigh = 10\nlog = true\n\
+    [[parameter]]\nname = \"n\"\ntype = \"int\"\nlow = 1\nhigh = 6\n\
+    [[parameter]]\nname = \"mode\"\ntype = \"categorical\"\nchoices = [\"one\", \"two\", \"three\"]\n\
+    [strategy]\nname = \"bo\"\n";
+
+/// A study with `n` results of a smooth function of x and rate; every tenth trial fails.
+pub(crate) fn study(file: &str, n: usize) -> (tempfile::TempDir, Reading) {
+    let folder = tempfile::tempdir().unwrap();
+    let layout = Layout::of(&folder.path().join("study.toml"));
+    fs::write(layout.file(), file).unwrap();
+    let mut study = ByHand::take_new(&layout).unwrap();
+    for trial in 0..n as u64 {
+        let asked = study.ask(1, &Unwatched).unwrap();
+        let x = asked[0].point.numbers();
+        let value = (3.0 * x[0]).sin() + 0.3 * (x[1].log10() + 1.0).powi(2) + 0.01 * x[2];
+        let finding = match trial % 10 {
+            7 => Finding::failed("failed: \u{1b}[31m<script>alert(1)</script> at 0x7ffe12"),
+            _ => Finding::answered(VALUE, value),
+        };
+        study.tell(trial, &finding).unwrap();
+    }
+    study.close("test").unwrap();
+    let reading = Reading::open(&layout).unwrap();
+    (folder, reading)
+}
+
+#[test]
+fn every_picture_of_a_study_can_be_drawn() {
+    let (_folder, reading) = study(FILE, 40);
+    let view = View::of(&reading).unwrap();
+    let model = view.model.as_ref().unwrap();
+    assert_eq!(model.trust(), Trust::Good, "{}", model.verdict().1);
+    // What matters comes first, what does not comes last.
+    let names: Vec<&str> = view.inputs.iter().map(|input| input.name.as_str()).collect();
+    assert!(names[..2].contains(&"x") && names[..2].contains(&"rate"), "{names:?}");
+    let mut charts: Vec<Box<dyn Chart>> = vec![
+        Box::new(view.convergence().unwrap()),
+        Box::new(view.importance(9).unwrap()),
+        Box::new(view.validation().unwrap()),
+        Box::new(view.parallel().unwrap()),
+        Box::new(view.matrix().unwrap()),
+    ];
+    for input in &view.inputs {
+        let slice = view.slice(input).unwrap().unwrap();
+        let (low, high) = slice.x.limits.unwrap();
+        assert!(
+            slice.series[0].points.iter().all(|(x, _)| x.is_nan() || (low..=high).contains(x)),
+            "{}",
+            input.name
+        );
+        charts.push(Box::new(slice));
+    }
+    let by_name = |name: &str| InputAxis::named(&view.config.space, name).unwrap();
+    charts.push(Box::new(view.contours(&by_name("x"), &by_name("rate")).unwrap().unwrap()));
+    assert!(view.contours(&by_name("x"), &by_name("mode")).unwrap().is_none());
+    assert!(view.contours(&by_name("x"), &by_name("x")).unwrap().is_none());
+    assert!(InputAxis::named(&view.config.space, "nope").is_none());
+    for chart in charts {
+        assert!(chart.to_svg().ends_with("</svg>\n"));
+    }
+    // Nobody ran it: it was told by hand.
+    assert!(view.timeline().is_none());
+}
+
+#[test]
+fn the_slice_through_the_best_point_meets_it() {
+    let (_folder, reading) = study(FILE, 40);
+    let view = View::of(&reading).unwrap();
+    let best = view.summary.best.as_ref().unwrap();
+    let slice = view.slice(&InputAxis::named(&view.config.space, "x").unwrap()).unwrap().unwrap();
+    let at = best.params["x"].as_f64().unwrap();
+    let nearest =
+        slice.series[0].points.iter().min_by(|a, b| (a.0 - at).abs().total_cmp(&(b.0 - at).abs())).unwrap();
+    // A sixtieth of the range away at most, where the slope is at most 3.
+    assert!((nearest.1 - best.value).abs() < 0.05, "{nearest:?} and {}", best.value);
+}
+
+#[test]
+fn reasons_are_told_of_every_trial() {
+    let (_folder, reading) = study(FILE, 24);
+    let first = why(&reading, 0).unwrap();
+    assert_eq!((first.reason, first.expected), (Reason::Design, None));
+    let last = why(&reading, 23).unwrap();
+    assert_eq!(last.reason, Reason::Search);
+    let expected = last.expected.unwrap();
+    assert!(expected.low <= expected.mean && expected.mean <= expected.high);
+    assert!((0.0..=1.0).contains(&expected.chance) && expected.results >= 19, "{expected:?}");
+    assert!(last.words.last().unwrap().starts_with("measured "), "{:?}", last.words);
+    assert!(why(&reading, 17).unwrap().words.last().unwrap().starts_with("no value came: failed"));
+    assert!(why(&reading, 99).unwrap_err().to_string().contains("there is no trial 99"));
+}
+
+#[test]
+fn a_study_without_results_or_without_a_model_has_no_wrong_pictures() {
+    let (_folder, reading) = study(FILE, 0);
+    let view = View::of(&reading).unwrap();
+    assert!(view.convergence().is_none() && view.model.is_none() && view.parallel().is_none());
+    let random = FILE.replace("\"bo\"", "\"random\"");
+    let (_folder, reading) = study(&random, 12);
+    let view = View::of(&reading).unwrap();
+    assert!(view.model.is_none() && view.importance(5).is_none() && view.validation().is_none());
+    assert!(view.slice(&view.inputs[0]).unwrap().is_none() && view.convergence().is_some());
+}
+
+#[test]
+fn a_choice_of_items_is_even_and_keeps_the_last() {
+    let chosen = thinned((0..1_000).collect::<Vec<_>>(), 10);
+    assert!((10..=11).contains(&chosen.len()) && chosen[0] == 0 && chosen.last() == Some(&999), "{chosen:?}");
+    assert_eq!(thinned(vec![1, 2, 3], 3), [1, 2, 3]);
+}

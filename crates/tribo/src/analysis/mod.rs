@@ -1,0 +1,11 @@
+//! What a model can tell people: whether it is to be trusted, which inputs matter, what more evaluations would bring.
+//!
+//! All of it is computed from a [`Look`](crate::strategy::Look), and none of it has a part in what is proposed.
+
+mod foresight;
+mod sensitivity;
+mod validation;
+
+pub use foresight::{Foresight, foresight};
+pub use sensitivity::{Share, sensitivity};
+pub use validation::{LeftOutResult, Trust, Validation, validation};

@@ -10,6 +10,7 @@ pub mod inducing;
 pub mod kernel;
 pub mod metric;
 pub mod posterior;
+pub mod probit;
 pub mod sparse;
 pub mod train;
 pub mod watch;

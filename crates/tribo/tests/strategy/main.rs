@@ -5,6 +5,7 @@
 //! - `records`: how trials and outcomes are written, how fast they are taken, which ones are refused.
 //! - `broken`: an ask never fails for a reason of ours.
 //! - `known`: results from before, where inputs are very many.
+//! - `failures`: evaluations that give no value.
 //! - `cancelled`: an ask that is cancelled leaves no trace.
 //! - `tells`: outcomes in any order, repeated, wrong, broken, and of any size.
 //! - `proposals`: pending points, duplicates, finite spaces, quotas, the classical limit.
@@ -13,6 +14,7 @@
 
 mod broken;
 mod cancelled;
+mod failures;
 mod known;
 mod proposals;
 mod quality;

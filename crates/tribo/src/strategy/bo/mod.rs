@@ -2,9 +2,10 @@
 //!
 //! An `optimiser` works in the unit cube of one embedding. It has `results`, local searches (`local_search`, in regions of
 //! `trust_region`), and a `model_cache`: the `model` with its last fit (`fit_record`), which sees values through a `warp`,
-//! and the posterior with `pending` points taken in, on which it `propose`s. `quota` shares workers between exploiting and
+//! and the posterior with `pending` points taken in, on which it `propose`s; `chance` says where values come back. `quota` shares workers between exploiting and
 //! exploring.
 
+mod chance;
 mod fit_record;
 mod local_search;
 mod model;
@@ -77,7 +78,7 @@ impl Bo {
 
 impl Engine for Bo {
     fn version(&self) -> Version {
-        Version { engine: "bo", number: 1 }
+        Version { engine: "bo", number: 2 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {

@@ -92,12 +92,13 @@ impl ModelCache {
         (self.n_at_once, self.draft, self.ahead) = (None, None, None);
     }
 
-    /// The model and the posterior ahead of it, up to date, for proposals of local search number `search`. An error leaves
-    /// what was there.
+    /// The model and the posterior ahead of it, up to date, for proposals of local search number `search`; `imputed` are
+    /// points without a value that count as bad results. An error leaves what was there.
     pub(super) fn prepare(
         &mut self,
         basis: Basis<'_>,
         pending: &BTreeMap<u64, Pending>,
+        imputed: &[Vec<f64>],
         search: usize,
     ) -> Result<Prepared<'_>> {
         let pending: Vec<&Pending> = pending.values().collect();
@@ -112,7 +113,7 @@ impl ModelCache {
             }
             empty => {
                 let n_at_once = self.n_at_once.unwrap_or(pending.len());
-                empty.insert(Ahead::new(model, &pending, n_at_once, &basis.results.barren, search)?)
+                empty.insert(Ahead::new(model, &pending, n_at_once, imputed, search)?)
             }
         };
         let posterior = ahead.posterior.as_deref().unwrap_or(&*model.posterior);

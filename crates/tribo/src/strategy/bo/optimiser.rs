@@ -16,7 +16,7 @@ use crate::embed::Embedding;
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
 use crate::strategy::engine::Next;
-use crate::strategy::settings::{Design, Settings};
+use crate::strategy::settings::{Acquisition, Design, Settings};
 use crate::surrogate::watch::Watch;
 use crate::trial::{Decision, Purpose, Trial};
 use std::collections::BTreeMap;
@@ -186,15 +186,35 @@ impl Optimiser {
         let (crowded, spacing) = (self.is_crowded(), self.spacing());
         let (settings, results, searches, seed) = (&self.settings, &self.results, &self.searches, self.seed);
         let basis = Basis { settings, results, spacing, crowded, seed, watch };
-        let prepared = self.models.prepare(basis, &self.pending, searches.number)?;
+        let minds_failures = self.minds_failures();
+        let imputed: &[Vec<f64>] = if minds_failures { &[] } else { &results.barren };
+        let prepared = self.models.prepare(basis, &self.pending, imputed, searches.number)?;
         let n_pending = self.pending.len();
-        let proposer = Proposer { settings, seed, results, searches, prepared, n_pending, next, purpose };
+        let proposer = Proposer {
+            settings,
+            seed,
+            results,
+            searches,
+            prepared,
+            n_pending,
+            minds_failures,
+            next,
+            purpose,
+        };
         let (u, ended) = proposer.propose(watch)?;
         let fit = prepared.draft.map(Fitted::to_record);
         let decided = fit.is_some() || ended.is_some();
         let decision = Decision { results: results.values.len(), fit, ended, fell_back: None };
         let decision = decided.then(|| Box::new(decision));
         Ok(Proposal { u, purpose, decision })
+    }
+
+    /// Whether a process of its own says where values come back. It multiplies improvements, so other acquisitions go
+    /// without; and with hardly a value, points without one that count as bad results spread the search, where a border is
+    /// yet to be found.
+    fn minds_failures(&self) -> bool {
+        let is_improvement = matches!(self.settings.acquisition, Acquisition::LogEi);
+        is_improvement && !self.results.barren.is_empty() && self.results.values.len() > self.low.len() + 1
     }
 
     /// The model of all results here.

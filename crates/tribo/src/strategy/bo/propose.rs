@@ -4,6 +4,7 @@
 //! be over, the proposal is where the next one begins. Nothing is changed here: what was decided goes back with the
 //! point.
 
+use super::chance::{Chance, Chanced};
 use super::local_search::LocalSearches;
 use super::model_cache::Prepared;
 use super::results::{BestFew, Results};
@@ -38,6 +39,8 @@ pub(super) struct Proposer<'a> {
     pub(super) searches: &'a LocalSearches,
     pub(super) prepared: Prepared<'a>,
     pub(super) n_pending: usize,
+    /// Whether points without a value say where others come back.
+    pub(super) minds_failures: bool,
     /// The trial that a point is wanted for, and why.
     pub(super) next: Next<'a>,
     pub(super) purpose: Purpose,
@@ -54,19 +57,29 @@ impl Proposer<'_> {
         let local = self.settings.trust_region && few_pending && matches!(self.purpose, Purpose::Exploit);
         let BestFew { rows } = if local { &searches.own } else { &self.results.leaders };
         if rows.is_empty() {
-            return Ok((searches.start(model, posterior, &mut stream)?, None));
+            return Ok((searches.start(model, posterior, None, &mut stream)?, None));
         }
         let centre = &self.results.points[rows[0]];
         let d = centre.len();
-        if local && let Some(ended) = searches.ended(centre, model) {
-            return Ok((searches.start(model, posterior, &mut stream)?, Some(ended)));
-        }
         let incumbents = Mat::from_fn(rows.len(), d, |i, k| self.results.points[rows[i]][k]);
-        let lowest = model.fitted.warp.apply(self.results.values[rows[0]]);
-        let function = self.function(&incumbents, lowest)?;
         let (low, high) = match local {
             true => searches.region.sides(centre, &model.length_scales),
             false => (vec![0.0; d], vec![1.0; d]),
+        };
+        let chance = match self.minds_failures && !matches!(self.purpose, Purpose::Explore) {
+            true => {
+                let mut stream = Stream::new(self.seed, "chance", id);
+                Some(Chance::new(self.results, model, incumbents.as_ref(), &low, &high, &mut stream)?)
+            }
+            false => None,
+        };
+        if local && let Some(ended) = searches.ended(centre, model) {
+            return Ok((searches.start(model, posterior, chance.as_ref(), &mut stream)?, Some(ended)));
+        }
+        let lowest = model.fitted.warp.apply(self.results.values[rows[0]]);
+        let function: Box<dyn Function + '_> = match (self.function(&incumbents, lowest)?, &chance) {
+            (function, Some(chance)) => Box::new(Chanced { function, chance }),
+            (function, None) => function,
         };
         let mut search = |function: &dyn Function| match &self.settings.maximizer {
             Maximizer::Gradient(search) => {
@@ -84,7 +97,8 @@ impl Proposer<'_> {
         let found = search(&*function)?;
         let hopeless = matches!(self.settings.acquisition, Acquisition::LogEi) && found.value < PROMISE.ln();
         if hopeless && local {
-            return Ok((searches.start(model, posterior, &mut stream)?, Some(Ended::AtOptimum)));
+            let start = searches.start(model, posterior, chance.as_ref(), &mut stream)?;
+            return Ok((start, Some(Ended::AtOptimum)));
         }
         // With nothing to gain by the model's word, the model itself is in question: every other point is where it knows least.
         if hopeless && !self.settings.trust_region && id % 2 == 1 {

@@ -155,7 +155,7 @@ mod tests {
     const TOLERANCE: f64 = 2e-15;
 
     fn golden(table: &str, column: &str) -> Vec<(f64, f64)> {
-        let file: Value = serde_json::from_str(include_str!("../../tests/golden/normal.json")).unwrap();
+        let file: Value = serde_json::from_str(include_str!("../tests/golden/normal.json")).unwrap();
         let numbers = |name: &str| -> Vec<f64> {
             file[table][name].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
         };

@@ -19,8 +19,7 @@ struct Run {
 /// Minimises `f` in the unit square; None is a failed evaluation.
 fn run(seed: u64, evaluations: usize, f: &dyn Fn(&[f64], usize) -> Option<f64>) -> Run {
     let space = Space::new((0..2).map(|i| Parameter::float(format!("x{i}"), 0.0, 1.0)).collect()).unwrap();
-    let mut study =
-        Study::new(space, Direction::Minimize, Strategy::Bo(Settings::bo()), None, seed).unwrap();
+    let mut study = Study::new(space, Direction::Minimize, Strategy::Bo(Settings::bo()), None, seed).unwrap();
     let mut run = Run { best: f64::INFINITY, late_failures: 0, repeats: 0 };
     let mut failed: Vec<Vec<f64>> = vec![];
     for turn in 0..evaluations {
@@ -89,9 +88,10 @@ fn a_failing_disc_is_learned() {
         let (a, b) = (u[0] - 0.3, u[1] - 0.3);
         (!inside).then_some(a * a + 2.0 * b * b + 0.3 * (2.0 - (6.0 * a).cos() - (6.0 * b).cos()))
     };
-    for seed in 0..3 {
-        let run = run(seed, 60, &value);
-        assert!(run.late_failures <= 6, "seed {seed}: {} of 40 failed", run.late_failures);
+    let runs: Vec<Run> = (0..3).map(|seed| run(seed, 100, &value)).collect();
+    let failures = median(runs.iter().map(|run| run.late_failures as f64));
+    assert!(failures <= 10.0, "seeds 0 to 2: {failures} of 80 failed");
+    for (seed, run) in runs.iter().enumerate() {
         assert!(run.best < 1e-4, "seed {seed}: {}", run.best);
     }
 }

@@ -35,6 +35,9 @@ const COMPARED: usize = 64;
 const MODELLED: usize = 128;
 /// The threshold t at most, and as a part of the largest p; the power below it.
 const THRESHOLD: (f64, f64) = (0.5, 0.8);
+/// The same for a search that is not at the best point known: its improvements are over a poor value, and need not pay for a
+/// risk.
+const CAUTIOUS: (f64, f64) = (0.9, 0.9);
 const STEEPNESS: f64 = 10.0;
 /// Radius of exclusion: as a part of the distance to the nearest value, at least, and at most, in length scales.
 const RADIUS: (f64, f64, f64) = (0.3, 1e-3, 0.1);
@@ -47,19 +50,23 @@ const FLOOR: f64 = 1e-8;
 pub(super) struct Chance<'a> {
     models: Vec<(f64, Probit)>,
     threshold: f64,
+    /// p where a local search may begin, at least.
+    start: f64,
     /// Points without a value, and the radius around each.
     excluded: Vec<(&'a [f64], f64)>,
     model: &'a Model,
 }
 
 impl<'a> Chance<'a> {
-    /// What the points without a value say, as far as it concerns a search in [low, high] around the first of `incumbents`.
+    /// What the points without a value say, as far as it concerns a search in [low, high] around the first of `incumbents`,
+    /// which `is_leading` if that is the best point known.
     pub(super) fn new(
         results: &'a Results,
         model: &'a Model,
         incumbents: MatRef<'_, f64>,
         low: &[f64],
         high: &[f64],
+        is_leading: bool,
         stream: &mut Stream,
     ) -> Result<Chance<'a>> {
         let centre: Vec<f64> = (0..incumbents.ncols()).map(|k| incumbents[(0, k)]).collect();
@@ -95,14 +102,16 @@ impl<'a> Chance<'a> {
             (RADIUS.0 * gap).clamp(RADIUS.1, RADIUS.2)
         };
         let excluded = results.barren.iter().map(|failed| (&failed[..], radius(failed))).collect();
-        let mut chance = Chance { models, threshold: THRESHOLD.0, excluded, model };
+        let mut chance = Chance { models, threshold: THRESHOLD.0, start: 0.0, excluded, model };
         let looks =
             Mat::from_fn(LOOKS + incumbents.nrows(), centre.len(), |i, k| match i.checked_sub(LOOKS) {
                 Some(i) => incumbents[(i, k)],
                 None => low[k] + stream.uniform() * (high[k] - low[k]),
             });
         let highest = chance.values(looks.as_ref()).into_iter().fold(0.0, f64::max);
-        chance.threshold = THRESHOLD.0.min(THRESHOLD.1 * highest).max(FLOOR);
+        let threshold = |(most, part): (f64, f64)| most.min(part * highest).max(FLOOR);
+        chance.start = threshold(CAUTIOUS);
+        chance.threshold = if is_leading { threshold(THRESHOLD) } else { chance.start };
         Ok(chance)
     }
 
@@ -115,9 +124,9 @@ impl<'a> Chance<'a> {
         sums
     }
 
-    /// Whether a point is likely enough to give a value, and not one that was tried.
-    pub(super) fn allows(&self, p: f64, point: &[f64]) -> bool {
-        p >= self.threshold && !self.excludes(point)
+    /// Whether a local search may begin at a point that gives a value with probability p.
+    pub(super) fn is_start(&self, p: f64, point: &[f64]) -> bool {
+        p >= self.start && !self.excludes(point)
     }
 
     fn excludes(&self, point: &[f64]) -> bool {

@@ -165,18 +165,20 @@ impl LocalSearches {
         let points = Mat::from_fn(n_points, d, |_, _| stream.uniform());
         let prediction = posterior.predict(points.as_ref())?;
         let chances = chance.map(|chance| (chance, chance.values(points.as_ref())));
-        let mut best = (f64::INFINITY, 0);
+        // The first one that may be, if all are close to where a search was.
+        let mut best = (f64::INFINITY, None);
         for i in 0..n_points {
             let point: Vec<f64> = (0..d).map(|k| points[(i, k)]).collect();
             let mut known = self.optima.iter().chain(&self.starts);
             let far = known.all(|other| model.distance(&point, other) > 1.0);
             let bound = prediction.mean[i] - kappa * prediction.var[i].sqrt();
-            let allowed = chances.as_ref().is_none_or(|(chance, p)| chance.allows(p[i], &point));
-            if far && allowed && bound < best.0 {
-                best = (bound, i);
+            let allowed = chances.as_ref().is_none_or(|(chance, p)| chance.is_start(p[i], &point));
+            if allowed && (best.1.is_none() || far && bound < best.0) {
+                best = (if far { bound } else { f64::INFINITY }, Some(i));
             }
         }
-        Ok((0..d).map(|k| points[(best.1, k)]).collect())
+        let chosen = best.1.unwrap_or(0);
+        Ok((0..d).map(|k| points[(chosen, k)]).collect())
     }
 }
 

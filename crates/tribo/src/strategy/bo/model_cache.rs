@@ -29,7 +29,7 @@ pub(super) struct ModelCache {
     /// The posterior that proposals are made on.
     ahead: Option<Ahead>,
     /// What fits are told; whether it is crowded they are told each time.
-    known: Known,
+    pub(super) known: Known,
 }
 
 /// What proposals are made on.
@@ -54,6 +54,11 @@ impl ModelCache {
     /// Fits need not ask whether results carry noise.
     pub(super) fn know_noise(&mut self, noise: Noise) {
         self.known.noise = Some(noise);
+    }
+
+    /// A fit that no trial was asked with yet.
+    pub(super) fn draft(&self) -> Option<&Fitted> {
+        self.draft.as_ref().map(|model| &*model.fitted)
     }
 
     /// The median of the values at the last fit; infinite before the first.

@@ -7,7 +7,7 @@
 use super::chance::{Chance, Chanced};
 use super::local_search::LocalSearches;
 use super::model_cache::Prepared;
-use super::results::{BestFew, Results};
+use super::results::{BestFew, INCUMBENTS, Results};
 use crate::acquisition::maximize::{Search, maximise, maximise_cmaes};
 use crate::acquisition::{
     Acquisition as Function, ConfidenceBound, ExpectedImprovement, KnowledgeGradient, LogExpectedImprovement,
@@ -56,6 +56,7 @@ impl Proposer<'_> {
         let few_pending = self.n_pending < MANY_PENDING;
         let local = self.settings.trust_region && few_pending && matches!(self.purpose, Purpose::Exploit);
         let BestFew { rows } = if local { &searches.own } else { &self.results.leaders };
+        let rows = &self.incumbents(rows)?;
         if rows.is_empty() {
             return Ok((searches.start(model, posterior, None, &mut stream)?, None));
         }
@@ -69,18 +70,20 @@ impl Proposer<'_> {
         let chance = match self.minds_failures && !matches!(self.purpose, Purpose::Explore) {
             true => {
                 let mut stream = Stream::new(self.seed, "chance", id);
-                Some(Chance::new(self.results, model, incumbents.as_ref(), &low, &high, &mut stream)?)
+                let is_leading = self.results.leaders.rows[0] == rows[0];
+                let (results, incumbents) = (self.results, incumbents.as_ref());
+                Some(Chance::new(results, model, incumbents, &low, &high, is_leading, &mut stream)?)
             }
             false => None,
         };
         if local && let Some(ended) = searches.ended(centre, model) {
             return Ok((searches.start(model, posterior, chance.as_ref(), &mut stream)?, Some(ended)));
         }
-        let lowest = model.fitted.warp.apply(self.results.values[rows[0]]);
-        let function: Box<dyn Function + '_> = match (self.function(&incumbents, lowest)?, &chance) {
-            (function, Some(chance)) => Box::new(Chanced { function, chance }),
-            (function, None) => function,
-        };
+        let function: Box<dyn Function + '_> =
+            match (self.function(&incumbents, self.results.values[rows[0]])?, &chance) {
+                (function, Some(chance)) => Box::new(Chanced { function, chance }),
+                (function, None) => function,
+            };
         let mut search = |function: &dyn Function| match &self.settings.maximizer {
             Maximizer::Gradient(search) => {
                 let (search, best) = (affordable(search, posterior.n_observations()), incumbents.as_ref());
@@ -107,8 +110,25 @@ impl Proposer<'_> {
         Ok((found.x, None))
     }
 
-    /// The function to maximise; `lowest` is the best value at the incumbents, as the model sees it.
-    fn function(&self, incumbents: &Mat<f64>, lowest: f64) -> Result<Box<dyn Function>> {
+    /// The best few of `rows`, which come by their values: under noise by the model's means, since the luckiest measurement
+    /// is not the best point.
+    fn incumbents(&self, rows: &[usize]) -> Result<Vec<usize>> {
+        let model = self.prepared.model;
+        let mut rows = rows.to_vec();
+        if model.is_noisy() && !rows.is_empty() {
+            let points = &self.results.points;
+            let x = Mat::from_fn(rows.len(), points[0].len(), |i, k| points[rows[i]][k]);
+            let means = model.posterior.predict(x.as_ref())?.mean;
+            let mut order: Vec<usize> = (0..rows.len()).collect();
+            order.sort_by(|&a, &b| means[a].total_cmp(&means[b]).then(rows[a].cmp(&rows[b])));
+            rows = order.into_iter().map(|i| rows[i]).collect();
+        }
+        rows.truncate(INCUMBENTS);
+        Ok(rows)
+    }
+
+    /// The function to maximise; `value` was measured at the first of the incumbents.
+    fn function(&self, incumbents: &Mat<f64>, value: f64) -> Result<Box<dyn Function>> {
         if let Purpose::Explore = self.purpose {
             return Ok(Box::new(PosteriorVariance));
         }
@@ -116,7 +136,8 @@ impl Proposer<'_> {
         let d = incumbents.ncols();
         // With noise the lowest mean at the best points is a better yardstick than the luckiest measurement.
         let means = model.posterior.predict(incumbents.as_ref())?.mean;
-        let measured = means.iter().copied().fold(f64::INFINITY, f64::min).max(lowest);
+        let lowest = means.iter().copied().fold(f64::INFINITY, f64::min);
+        let measured = if model.is_noisy() { lowest } else { lowest.max(model.fitted.warp.apply(value)) };
         // A pending point counts as measured at its mean. Without it the improvement already under way would be
         // promised again, and the proposals of a burst would crowd around the first.
         let best = measured.min(promised);

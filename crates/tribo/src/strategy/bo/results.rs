@@ -2,7 +2,9 @@
 //! gave no value.
 
 /// Points given to the maximiser as places to start from.
-const INCUMBENTS: usize = 5;
+pub(super) const INCUMBENTS: usize = 5;
+/// Results kept in order; under noise the lowest values are not the best points, which are looked for among so many.
+const RANKED: usize = 100;
 
 /// Results of one embedding. All points are in its unit cube.
 #[derive(Default)]
@@ -49,7 +51,7 @@ impl BestFew {
     pub(super) fn enter(&mut self, row: usize, values: &[f64]) {
         let place = self.rows.partition_point(|&other| values[other] <= values[row]);
         self.rows.insert(place, row);
-        self.rows.truncate(INCUMBENTS);
+        self.rows.truncate(RANKED);
     }
 }
 

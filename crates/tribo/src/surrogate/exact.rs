@@ -9,7 +9,6 @@
 //! for n up to about 2,000; beyond that use `sparse`. The evidence at the estimated μ is a profile: its gradient
 //! needs no term for μ.
 
-use super::LOG_2_PI;
 use super::data::{Data, check_number, check_queries};
 use super::hyper::{Hyperparameters, Mean};
 use super::kernel::Scaled;
@@ -18,6 +17,7 @@ use crate::error::Result;
 use crate::linalg::cholesky::{Factor, JITTER_IF_NEEDED};
 use crate::linalg::product;
 use crate::linalg::reduce::{add_scaled, add_squares, dot, multiply};
+use crate::normal::LOG_2_PI;
 use faer::{Mat, MatRef};
 
 /// A Gaussian process conditioned on all of its data.

@@ -16,6 +16,3 @@ pub mod train;
 pub mod watch;
 
 pub use posterior::{Posterior, Prediction, PredictionGradient};
-
-/// log 2π, of every normal density.
-pub(crate) const LOG_2_PI: f64 = 1.837_877_066_409_345_6;

@@ -158,9 +158,12 @@ impl Model {
             let start = last.filter(|last| last.noise == noise).map(|last| &last.hyper);
             let gp = process(settings, x.ncols(), y.len(), noise, known, start, seed);
             let (posterior, hyper, report) = gp.fit(&x, y, watch)?;
-            let must_prove = noise == Noise::Some && !known.repeats;
-            let handicap = if must_prove { NOISE_MUST_EXPLAIN } else { 0.0 };
-            let evidence = (report.objective - handicap) * values.len() as f64 + log_jacobian;
+            let handicap = match (noise, known.repeats) {
+                (Noise::None, _) => 0.0,
+                (Noise::Some, true) => NOISE_SUSPECTED,
+                (Noise::Some, false) => NOISE_MUST_EXPLAIN * values.len() as f64,
+            };
+            let evidence = report.objective * values.len() as f64 - handicap + log_jacobian;
             if best.as_ref().is_none_or(|(other, ..)| evidence > *other) {
                 // Other choices do not look at hyper-parameters.
                 let chosen_at = report.chosen_at.filter(|_| gp.is_greedy());
@@ -214,8 +217,11 @@ const METRIC_LENGTH_SCALE: f64 = 0.9;
 const METRIC_ENTRY_SD: f64 = 0.25;
 /// Length scales of a smooth guess, in units of √d.
 const SMOOTH: f64 = 0.3;
-/// Nats per result that a model with noise must be better by.
+/// Nats per result that a model with noise must be better by, where nothing else tells.
 const NOISE_MUST_EXPLAIN: f64 = 0.4;
+/// Nats in all that make a repeat worth an evaluation. The density of the noise prior is worth 2.6 at its centre, which is no
+/// evidence; its width of two in the logarithm costs 1.6.
+const NOISE_SUSPECTED: f64 = 5.0;
 /// Results between two comparisons of the models without and with noise.
 const NOISE_ASKED_EVERY: usize = 8;
 /// Beyond this many results points are not thinned: it costs their square, and the sparse process does not mind.

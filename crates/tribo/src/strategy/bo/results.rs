@@ -66,7 +66,12 @@ mod tests {
         for value in [3.0, 1.0, 2.0, 1.0, 9.0, 0.5, 8.0, 0.7] {
             results.measured(vec![value], value);
         }
-        assert_eq!(results.leaders.rows, [5, 7, 1, 3, 2]);
+        assert_eq!(results.leaders.rows, [5, 7, 1, 3, 2, 0, 6, 4]);
+        (0..2 * RANKED).for_each(|_| {
+            results.measured(vec![4.0], 4.0);
+        });
+        assert_eq!(results.leaders.rows.len(), RANKED);
+        assert_eq!(results.leaders.rows[..6], [5, 7, 1, 3, 2, 0]);
         assert_eq!(results.lowest(), Some(0.5));
     }
 }

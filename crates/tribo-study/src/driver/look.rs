@@ -225,13 +225,14 @@ impl Driver<'_> {
                         continue;
                     }
                 },
-                Judgement::Unbegun(ref ending) => match self.parts.store.revoke(id)? {
-                    Claim::Taken => (
+                Judgement::Unbegun(ref ending) => match self.claim(id)? {
+                    None => continue,
+                    Some(Claim::Taken) => (
                         ending.kind,
                         self.with_last_words(id, ending),
                         ending.host.clone().unwrap_or_default(),
                     ),
-                    Claim::Held => {
+                    Some(Claim::Held) => {
                         self.sights.entry(id).and_modify(Sight::failed_after_beginning);
                         continue;
                     }

@@ -70,7 +70,8 @@ impl Earlier {
                 Source::Imported(object) => {
                     let point = point::from_json(&config.space, object).map_err(Error::Usage)?;
                     decoder.adopt(TrialId(id), &point)?;
-                    point
+                    // As the optimiser of its chapter tells it, which keeps it in model coordinates.
+                    config.space.decode(&config.space.encode(&point)?)?
                 }
                 Source::Asked { trial, .. } => match (decoder.point(trial).ok(), &study) {
                     (Some(point), None) => point,

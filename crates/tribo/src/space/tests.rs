@@ -221,13 +221,13 @@ fn values_that_do_not_fit_are_refused_by_name() {
     assert!(space.point(good.clone()).is_ok());
     let bad = [
         (0, Values::Float(vec![0.0]), "parameter `x`: the number of values is 1; it must be 2"),
-        (0, Values::Float(vec![0.0, f64::NAN]), "parameter `x`: element 1 is NaN; it must lie in [0, 1]"),
+        (0, Values::Float(vec![0.0, f64::NAN]), "parameter `x`: element 1: NaN is outside of [0, 1]"),
         (0, Values::Int(vec![0, 1]), "parameter `x`: expected float values, found int values"),
-        (1, Values::Int(vec![4]), "parameter `i`: element 0 is 4; it must lie in [0, 3]"),
+        (1, Values::Int(vec![4]), "parameter `i`: 4 is outside of [0, 3]"),
         (
             2,
             Values::Category(vec![2]),
-            "parameter `c`: element 0 is category number 2; there are 2, counted from 0",
+            "parameter `c`: there is no category number 2; there are 2, counted from 0",
         ),
     ];
     for (column, values, message) in bad {

@@ -18,26 +18,24 @@ struct Run {
 
 /// Minimises `f` in the unit square; None is a failed evaluation.
 fn run(seed: u64, evaluations: usize, f: &dyn Fn(&[f64], usize) -> Option<f64>) -> Run {
-    let space =
-        Space::new((0..2).map(|i| Parameter::float(format!("x{i}"), 0.0, 1.0)).collect()).expect("taken");
-    let mut study =
-        Study::new(space, Direction::Minimize, Strategy::Bo(Settings::bo()), None, seed).expect("taken");
+    let space = Space::new((0..2).map(|i| Parameter::float(format!("x{i}"), 0.0, 1.0)).collect()).unwrap();
+    let mut study = Study::new(space, Direction::Minimize, Strategy::Bo(Settings::bo()), None, seed).unwrap();
     let mut run = Run { best: f64::INFINITY, late_failures: 0, repeats: 0 };
     let mut failed: Vec<Vec<f64>> = vec![];
     for turn in 0..evaluations {
-        let asked = study.ask(1).expect("taken").remove(0);
+        let asked = study.ask(1).unwrap().remove(0);
         let u = numbers(&asked.point);
         let is_close = |other: &Vec<f64>| u.iter().zip(other).all(|(a, b)| (a - b).abs() < 1e-3);
         run.repeats += usize::from(turn >= 20 && failed.iter().any(is_close));
         match f(&u, turn) {
             Some(value) => {
                 run.best = run.best.min(value);
-                study.tell(asked.id, value).expect("taken");
+                study.tell(asked.id, value).unwrap();
             }
             None => {
                 run.late_failures += usize::from(turn >= 20);
                 failed.push(u);
-                study.tell_failed(asked.id, "diverged").expect("taken");
+                study.tell_failed(asked.id, "diverged").unwrap();
             }
         }
     }

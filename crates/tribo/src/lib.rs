@@ -8,7 +8,6 @@
 
 pub mod error;
 pub mod linalg;
-pub mod normal;
 pub mod opt;
 pub mod rng;
 

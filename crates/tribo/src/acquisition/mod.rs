@@ -16,6 +16,7 @@
 //! the special functions, [`maximize`] the search for the best point.
 
 pub mod maximize;
+pub mod normal;
 
 mod candidates;
 mod ei;
@@ -30,7 +31,6 @@ mod tests;
 #[cfg(test)]
 mod toy;
 
-pub use crate::normal;
 pub use ei::ExpectedImprovement;
 pub use kg::KnowledgeGradient;
 pub use log_ei::LogExpectedImprovement;

@@ -9,7 +9,6 @@
 //! lowest value from the median in d results is over. A new one takes two or three times as many to come as far, and
 //! ends lower by a tenth of that distance in perhaps one case of three, which is about as much per evaluation.
 
-use super::chance::Chance;
 use super::model::Model;
 use super::results::{BestFew, Results};
 use super::trust_region::TrustRegion;
@@ -156,7 +155,6 @@ impl LocalSearches {
         &self,
         model: &Model,
         posterior: &dyn Posterior,
-        chance: Option<&Chance<'_>>,
         stream: &mut Stream,
     ) -> Result<Vec<f64>> {
         let d = posterior.dim();
@@ -164,21 +162,17 @@ impl LocalSearches {
         let n_points = (16 * d * d).clamp(START_POINTS.0, START_POINTS.1);
         let points = Mat::from_fn(n_points, d, |_, _| stream.uniform());
         let prediction = posterior.predict(points.as_ref())?;
-        let chances = chance.map(|chance| (chance, chance.values(points.as_ref())));
-        // The first one that may be, if all are close to where a search was.
-        let mut best = (f64::INFINITY, None);
+        let mut best = (f64::INFINITY, 0);
         for i in 0..n_points {
             let point: Vec<f64> = (0..d).map(|k| points[(i, k)]).collect();
             let mut known = self.optima.iter().chain(&self.starts);
             let far = known.all(|other| model.distance(&point, other) > 1.0);
             let bound = prediction.mean[i] - kappa * prediction.var[i].sqrt();
-            let allowed = chances.as_ref().is_none_or(|(chance, p)| chance.is_start(p[i], &point));
-            if allowed && (best.1.is_none() || far && bound < best.0) {
-                best = (if far { bound } else { f64::INFINITY }, Some(i));
+            if far && bound < best.0 {
+                best = (bound, i);
             }
         }
-        let chosen = best.1.unwrap_or(0);
-        Ok((0..d).map(|k| points[(chosen, k)]).collect())
+        Ok((0..d).map(|k| points[(best.1, k)]).collect())
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) struct ModelCache {
     /// The posterior that proposals are made on.
     ahead: Option<Ahead>,
     /// What fits are told; whether it is crowded they are told each time.
-    pub(super) known: Known,
+    known: Known,
 }
 
 /// What proposals are made on.
@@ -54,11 +54,6 @@ impl ModelCache {
     /// Fits need not ask whether results carry noise.
     pub(super) fn know_noise(&mut self, noise: Noise) {
         self.known.noise = Some(noise);
-    }
-
-    /// A fit that no trial was asked with yet.
-    pub(super) fn draft(&self) -> Option<&Fitted> {
-        self.draft.as_ref().map(|model| &*model.fitted)
     }
 
     /// The median of the values at the last fit; infinite before the first.
@@ -97,13 +92,12 @@ impl ModelCache {
         (self.n_at_once, self.draft, self.ahead) = (None, None, None);
     }
 
-    /// The model and the posterior ahead of it, up to date, for proposals of local search number `search`; `imputed` are
-    /// points without a value that count as bad results. An error leaves what was there.
+    /// The model and the posterior ahead of it, up to date, for proposals of local search number `search`. An error leaves
+    /// what was there.
     pub(super) fn prepare(
         &mut self,
         basis: Basis<'_>,
         pending: &BTreeMap<u64, Pending>,
-        imputed: &[Vec<f64>],
         search: usize,
     ) -> Result<Prepared<'_>> {
         let pending: Vec<&Pending> = pending.values().collect();
@@ -118,7 +112,7 @@ impl ModelCache {
             }
             empty => {
                 let n_at_once = self.n_at_once.unwrap_or(pending.len());
-                empty.insert(Ahead::new(model, &pending, n_at_once, imputed, search)?)
+                empty.insert(Ahead::new(model, &pending, n_at_once, &basis.results.barren, search)?)
             }
         };
         let posterior = ahead.posterior.as_deref().unwrap_or(&*model.posterior);

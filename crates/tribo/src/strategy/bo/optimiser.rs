@@ -8,7 +8,6 @@ use super::fit_record::Fitted;
 use super::local_search::LocalSearches;
 use super::model::{Basis, Model, Noise};
 use super::model_cache::ModelCache;
-use super::noise_check::NoiseCheck;
 use super::pending::Pending;
 use super::propose::{MANY_PENDING, Proposer};
 use super::results::Results;
@@ -17,7 +16,7 @@ use crate::embed::Embedding;
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
 use crate::strategy::engine::Next;
-use crate::strategy::settings::{Acquisition, Design, Settings};
+use crate::strategy::settings::{Design, Settings};
 use crate::surrogate::watch::Watch;
 use crate::trial::{Decision, Purpose, Trial};
 use std::collections::BTreeMap;
@@ -45,7 +44,6 @@ pub(in crate::strategy) struct Optimiser {
     n_beside: usize,
     searches: LocalSearches,
     models: ModelCache,
-    noise_check: NoiseCheck,
 }
 
 /// A point of the unit cube, and what was decided on the way to it.
@@ -77,7 +75,6 @@ impl Optimiser {
             n_beside: 0,
             searches: LocalSearches::new(),
             models: ModelCache::default(),
-            noise_check: NoiseCheck::default(),
         })
     }
 
@@ -189,59 +186,15 @@ impl Optimiser {
         let (crowded, spacing) = (self.is_crowded(), self.spacing());
         let (settings, results, searches, seed) = (&self.settings, &self.results, &self.searches, self.seed);
         let basis = Basis { settings, results, spacing, crowded, seed, watch };
-        let minds_failures = self.minds_failures();
-        let imputed: &[Vec<f64>] = if minds_failures { &[] } else { &results.barren };
-        let prepared = self.models.prepare(basis, &self.pending, imputed, searches.number)?;
+        let prepared = self.models.prepare(basis, &self.pending, searches.number)?;
         let n_pending = self.pending.len();
-        let proposer = Proposer {
-            settings,
-            seed,
-            results,
-            searches,
-            prepared,
-            n_pending,
-            minds_failures,
-            next,
-            purpose,
-        };
+        let proposer = Proposer { settings, seed, results, searches, prepared, n_pending, next, purpose };
         let (u, ended) = proposer.propose(watch)?;
         let fit = prepared.draft.map(Fitted::to_record);
         let decided = fit.is_some() || ended.is_some();
         let decision = Decision { results: results.values.len(), fit, ended, fell_back: None };
         let decision = decided.then(|| Box::new(decision));
         Ok(Proposal { u, purpose, decision })
-    }
-
-    /// Where noise is suspected, a point is evaluated once again. Only where improvements are proposed: the paper's method is
-    /// left as it was written.
-    pub(in crate::strategy) fn check_noise(&mut self) {
-        self.models.known.repeats = matches!(self.settings.acquisition, Acquisition::LogEi);
-    }
-
-    /// The best point once again, if that is to say whether results carry noise.
-    pub(in crate::strategy) fn repeat(&mut self, watch: &dyn Watch) -> Result<Option<Proposal>> {
-        let known = self.models.known;
-        if !known.repeats
-            || known.noise.is_some()
-            || !self.noise_check.may_ask()
-            || self.results.values.is_empty()
-        {
-            return Ok(None);
-        }
-        let (is_noisy, lowest) = (self.model(watch)?.is_noisy(), self.results.leaders.first());
-        let Some(row) = lowest.filter(|_| is_noisy) else { return Ok(None) };
-        let fit = self.models.draft().map(Fitted::to_record);
-        let decision = Decision { results: self.results.values.len(), fit, ended: None, fell_back: None };
-        let (u, purpose) = (self.results.points[row].clone(), Purpose::Probe);
-        Ok(Some(Proposal { u, purpose, decision: decision.fit.is_some().then(|| Box::new(decision)) }))
-    }
-
-    /// Whether a process of its own says where values come back. It multiplies improvements, so other acquisitions go
-    /// without; and with hardly a value, points without one that count as bad results spread the search, where a border is
-    /// yet to be found.
-    fn minds_failures(&self) -> bool {
-        let is_improvement = matches!(self.settings.acquisition, Acquisition::LogEi);
-        is_improvement && !self.results.barren.is_empty() && self.results.values.len() > self.low.len() + 1
     }
 
     /// The model of all results here.
@@ -291,18 +244,11 @@ impl Optimiser {
     fn note(&mut self, trial: &Trial, u: Vec<f64>) {
         match trial.purpose {
             Purpose::Initial => self.n_designed += 1,
-            Purpose::Exploit | Purpose::Explore | Purpose::Probe => {
+            Purpose::Exploit | Purpose::Explore => {
                 let with_fit = trial.decision.as_ref().is_some_and(|decision| decision.fit.is_some());
                 self.models.used(with_fit, self.results.values.len(), self.pending.len());
             }
-            Purpose::Added => self.models.look_again(),
-        }
-        if matches!(trial.purpose, Purpose::Probe) {
-            if let Some(row) = self.results.points.iter().rposition(|point| *point == u) {
-                self.noise_check.asked(trial.id.0, self.results.values[row]);
-            }
-            // It was proposed by the model alone, not on the posterior ahead of it.
-            self.models.look_again();
+            Purpose::Added | Purpose::Probe => self.models.look_again(),
         }
         if trial.decision.as_ref().is_some_and(|decision| decision.fell_back.is_some()) {
             // Nothing half made is used again.
@@ -335,10 +281,6 @@ impl Optimiser {
     pub(in crate::strategy) fn told(&mut self, id: u64, value: Option<f64>) {
         let Some(Pending { u, search, is_added }) = self.pending.remove(&id) else { return };
         self.n_beside = self.pending.len();
-        let spread = (self.models.median() - self.results.lowest().unwrap_or(0.0)).abs();
-        if let Some(noise) = self.noise_check.told(id, value, spread) {
-            self.models.know_noise(noise);
-        }
         match value {
             Some(value) => {
                 let is_own = is_added || search == self.searches.number;

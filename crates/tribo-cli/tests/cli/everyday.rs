@@ -209,6 +209,9 @@ retry_delay = "0.5s""#;
     std::fs::remove_file(folder.path().join("disk/ballast")).unwrap();
     run.wait_in_time().code(0);
     let counts = &folder.tribo(["status", "disk", "--json"]).code(0).json()["counts"];
-    assert_eq!(counts["measured"], 6, "{counts}");
+    let count = |kind: &str| counts[kind].as_u64().expect("a number");
+    // What an evaluation printed while there was no room is gone if there is room again when it is looked at.
+    assert_eq!(count("measured") + count("failed") + count("invalid"), 6, "{counts}");
+    assert!(count("measured") >= 4, "{counts}");
     drop(disk);
 }

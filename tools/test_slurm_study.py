@@ -47,6 +47,7 @@ evaluations = {evaluations}
 
 [run]
 on = "slurm"
+retry_delay = "1s"
 workers = {workers}
 command = ["sh", "simulate.sh"]
 result = "stdout"

@@ -20,18 +20,11 @@ import time
 from pathlib import Path
 
 import test_slurm_study
-from test_slurm_faults import executions, slurm
+from test_slurm_faults import SIMULATE, executions, slurm
 from test_slurm_study import calls, records, start, wait_for, wrappers
 
 BUSY = 0.3
 SUBMISSIONS = 40
-
-SIMULATE = """\
-echo "$TRIBO_TRIAL $TRIBO_ATTEMPT begins" >>"$TRIBO_STUDY_DIR/executions"
-sleep {seconds} || exit $?
-echo "$TRIBO_TRIAL $TRIBO_ATTEMPT ends" >>"$TRIBO_STUDY_DIR/executions"
-echo "$TRIBO_TRIAL"
-"""
 
 
 def make(folder, name, seconds, slots, ahead, **keys):

@@ -21,6 +21,9 @@ use tribo_study::job::Finding;
 use tribo_study::report::columns::output_names;
 use tribo_study::report::row::State;
 
+/// A trial, what is expected at its point, and an interval.
+type Advice = (u64, f64, Option<(f64, f64)>);
+
 /// How long a thread waits between two tries to get its turn.
 const TURN: Duration = Duration::from_millis(2);
 
@@ -156,6 +159,17 @@ impl Study {
         interrupt::guard(|| {
             let best = hand.optimiser().map_err(error::study)?.history().best();
             Ok(best.map(|(trial, _)| trial.id.0))
+        })
+    }
+
+    /// The id of the recommended trial, what is expected there, and its interval of 90 % under noise.
+    fn recommended(&self, py: Python<'_>) -> PyResult<Option<Advice>> {
+        let mut hand = self.lock(py)?;
+        let by_hand = &mut *hand;
+        interrupt::run(py, |flag| {
+            let study = by_hand.optimiser().map_err(error::study)?;
+            let recommended = study.recommended(flag).map_err(error::library)?;
+            Ok(recommended.map(|point| (point.id.0, point.value, point.interval)))
         })
     }
 

@@ -405,3 +405,23 @@ def test_ctrl_c_ends_an_ask_within_a_second(python, seconds):
     )
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 1.0
+
+
+def test_the_recommended_point_under_noise_and_without() -> None:
+    study = tribo.Study([(-1, 1)], seed=1)
+    assert study.recommended is None
+    study.add([0.25], 3.0)
+    assert study.recommended.trial.id == study.best.id and study.recommended.interval is None
+    assert study.recommended.value == 3.0
+
+    seed = 5
+    noise = np.random.default_rng(seed).normal(0, 0.6, 60)
+    study = tribo.Study([(-1, 1)], seed=1)
+    for i in range(60):
+        x = i % 20 / 9.5 - 1
+        study.add([x], -4.0 if i == 59 else 3 * x * x + noise[i])
+    recommended = study.recommended
+    assert study.best.id == 59
+    low, high = recommended.interval
+    assert abs(recommended.x[0]) < 0.4 and low < recommended.value < high, f"seed {seed}: {recommended}"
+    assert recommended.params.keys() == recommended.trial.params.keys()

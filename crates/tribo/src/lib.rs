@@ -8,6 +8,7 @@
 
 pub mod error;
 pub mod linalg;
+pub mod normal;
 pub mod opt;
 pub mod rng;
 

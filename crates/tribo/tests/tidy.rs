@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 
 /// Level of each module of the library. A module uses modules of a smaller level, never of its own; level 0 is
 /// open to all. `problems` is on top: nothing uses it but tests.
-const LEVELS: [(&str, u32); 13] = [
+const LEVELS: [(&str, u32); 14] = [
     ("error", 0),
     ("rng", 0),
     ("linalg", 0),
+    ("normal", 0),
     ("opt", 0),
     ("space", 1),
     ("trial", 1),

@@ -174,7 +174,7 @@ impl Rival {
     /// The measured point with the best expected value, by the model; none without a model.
     pub fn best_expected(&mut self) -> Result<Option<Point>, Failure> {
         match self {
-            Rival::Study(study) => Ok(study.best_expected(&Unwatched)?.map(|best| best.point)),
+            Rival::Study(study) => Ok(study.recommended(&Unwatched)?.map(|best| best.point)),
             Rival::Sobol(..) | Rival::CmaEs(_) => Ok(None),
         }
     }

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use tribo_study::config::Config;
 use tribo_study::outputs::VALUE;
 use tribo_study::reading::Reading;
-use tribo_study::report::summary::{self, Best};
+use tribo_study::report::summary::{self, Best, Recommended};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -24,18 +24,34 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     let reading = Reading::open(&options.study.layout())?;
-    let best =
-        summary::best(&reading.config, reading.ledger(), reading.rebuilt()?.points(), options.top.get())?;
+    let mut rebuilt = reading.rebuilt()?;
+    let best = summary::best(&reading.config, reading.ledger(), rebuilt.points(), options.top.get())?;
+    let recommended = summary::recommended(&mut rebuilt)?;
     let code = if best.is_empty() { NO_VALUE } else { OK };
     if options.json {
-        output::print_json(&serde_json::json!({ "version": 1, "best": best }))?;
+        output::print_json(&serde_json::json!({ "version": 1, "best": best, "recommended": recommended }))?;
         return Ok(code);
+    }
+    if let Some(text) = recommended.as_ref().and_then(under_noise) {
+        output::print(&text)?;
     }
     if best.is_empty() {
         output::note("no trial has a value yet");
     }
     output::print(&best.iter().map(|best| text(&reading.config, best)).collect::<Vec<_>>().join("\n"))?;
     Ok(code)
+}
+
+/// The recommended point, where it need not be that of the best value: results carry noise.
+fn under_noise(recommended: &Recommended) -> Option<String> {
+    let (low, high) = recommended.interval?;
+    let (value, point) = (recommended.value, output::point(&recommended.params));
+    Some(format!(
+        "recommended: trial {}, {value:.6} expected, {low:.6} to {high:.6} with 90 %\n{point}\n\n\
+         Results carry noise: the best value of many is mostly a lucky one, so the point above is the one that the \
+         model expects most of.\nThe best value measured:",
+        recommended.trial
+    ))
 }
 
 /// A trial, its outputs and its point, for people.

@@ -1,6 +1,6 @@
 //! `tribo status`, `best` and `trials`.
 
-use crate::support::Folder;
+use crate::support::{Folder, SQUARE};
 use std::process::Stdio;
 
 #[test]
@@ -69,4 +69,34 @@ fn a_reader_that_has_seen_enough_is_no_error() {
         drop(child.stdout.take());
         crate::support::done(child.wait_with_output().unwrap()).code(0);
     }
+}
+
+#[test]
+fn under_noise_the_recommended_point_is_shown_beside_the_luckiest_value() {
+    let folder = Folder::with(&SQUARE.replace("evaluations = 6", "evaluations = 60"));
+    // A bowl in strong noise, and one value at its edge that is far too good.
+    let noise = |i: u32| 1.5 * ((f64::from(i * i) * 0.754_877).fract() - 0.5);
+    let x = |i: u32| f64::from(i % 20) / 9.5 - 1.0;
+    let value = |i: u32| if i == 59 { -3.0 } else { 2.0 * x(i) * x(i) + noise(i) };
+    let rows: Vec<String> = (0..60).map(|i| format!("{},{}", x(i), value(i))).collect();
+    folder.write("old.csv", &format!("x,value\n{}\n", rows.join("\n")));
+    folder.tribo(["import", "old.csv"]).code(0);
+    folder
+        .tribo(["best"])
+        .code(0)
+        .prints("recommended: trial ")
+        .prints("carry noise")
+        .prints("-3.0 (trial 59)");
+    let json = folder.tribo(["best", "--json"]).code(0).json();
+    assert_eq!(json["best"][0]["trial"], 59);
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let recommended = &json["recommended"];
+    assert!(number(&recommended["params"]["x"]).abs() < 0.5, "{json}");
+    let (low, high) = (number(&recommended["interval"][0]), number(&recommended["interval"][1]));
+    assert!(low < number(&recommended["value"]) && number(&recommended["value"]) < high, "{json}");
+
+    let exact = Folder::finished();
+    let json = exact.tribo(["best", "--json"]).code(0).json();
+    assert_eq!(json["recommended"]["trial"], json["best"][0]["trial"]);
+    assert!(json["recommended"]["interval"].is_null(), "{json}");
 }

@@ -6,7 +6,7 @@ from tribo._core import ArgumentError, InternalError, StoreError, TriboError, Tr
 from tribo._crew import EvaluationError
 from tribo._minimize import Result, maximize, minimize
 from tribo._space import Categorical, Float, Int
-from tribo._study import Study, Trial
+from tribo._study import Recommended, Study, Trial
 
 if TYPE_CHECKING:
     from tribo._gp import SparseGP
@@ -22,6 +22,7 @@ __all__ = [
     "Insight",
     "Int",
     "InternalError",
+    "Recommended",
     "Result",
     "SparseGP",
     "StoreError",

@@ -48,6 +48,29 @@ class Trial:
     """All numbers that came of it, by name; a study that names none has one called `value`."""
 
 
+@dataclass(frozen=True, eq=False)
+class Recommended:
+    """The point to use, and how good it is. Without noise it is that of the best value; under noise the best value of many
+    is mostly a lucky one, and this is the measured point that the model expects most of."""
+
+    trial: Trial
+    """The trial that measured it."""
+    value: float
+    """What the model expects there; without noise, what was measured."""
+    interval: tuple[float, float] | None
+    """Where the value without noise is with a probability of 90 %; None if results carry no noise."""
+
+    @property
+    def x(self) -> Any:
+        """As `Trial.x`."""
+        return self.trial.x
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """As `Trial.params`."""
+        return self.trial.params
+
+
 class Study:
     """An optimisation with ask and tell, in memory.
 
@@ -228,6 +251,22 @@ class Study:
         """The best trial so far, if anything was measured."""
         best = self._core.best()
         return None if best is None else self._one(best)
+
+    @property
+    def recommended(self) -> Recommended | None:
+        """The point to use, if anything was measured: under noise not always that of the best value.
+
+        >>> study = Study([(-5, 5)])
+        >>> study.add([1.5], 2.25).id
+        0
+        >>> study.recommended.value, study.recommended.interval
+        (2.25, None)
+        """
+        recommended = self._core.recommended()
+        if recommended is None:
+            return None
+        id, value, interval = recommended
+        return Recommended(self._one(id), value, interval)
 
     @property
     def trials(self) -> list[Trial]:

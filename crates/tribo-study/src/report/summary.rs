@@ -8,13 +8,14 @@ use crate::config::{Budget, Config};
 use crate::job::Kind;
 use crate::layout::{Layout, shell_word};
 use crate::outputs::Outputs;
-use crate::replay::Points;
+use crate::replay::{Points, Rebuilt};
 use crate::store::ledger::{Ledger, Source};
 use crate::waiting::Waiting;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::VecDeque;
 use tribo::space::Direction;
+use tribo::surrogate::watch::Unwatched;
 
 /// Version of the summary as JSON.
 pub const SUMMARY_VERSION: u32 = 2;
@@ -112,6 +113,19 @@ pub struct Best {
     pub value: f64,
     /// All its outputs.
     pub outputs: Map<String, Json>,
+    /// Its point.
+    pub params: Map<String, Json>,
+}
+
+/// The trial whose point the model recommends.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recommended {
+    /// Its number.
+    pub trial: u64,
+    /// What is expected there, in the user's direction; what was measured, if results carry no noise.
+    pub value: f64,
+    /// Where the value without noise is with a probability of 90 %; null if results carry no noise.
+    pub interval: Option<(f64, f64)>,
     /// Its point.
     pub params: Map<String, Json>,
 }
@@ -244,6 +258,14 @@ pub fn best(config: &Config, ledger: &Ledger, points: Points<'_>, top: usize) ->
         Ok(Best { trial, value, outputs: outputs.to_json(&config.outputs), params })
     };
     measured.into_iter().map(with_point).collect()
+}
+
+/// The trial whose point the model recommends, if anything was measured.
+pub fn recommended(rebuilt: &mut Rebuilt) -> Result<Option<Recommended>> {
+    let Some(recommended) = rebuilt.study.recommended(&Unwatched)? else { return Ok(None) };
+    let params = crate::point::to_json(rebuilt.study.space(), &recommended.point);
+    let (trial, value, interval) = (recommended.id.0, recommended.value, recommended.interval);
+    Ok(Some(Recommended { trial, value, interval, params }))
 }
 
 fn phase(config: &Config, ledger: &Ledger, counts: &Counts, best: Option<&Best>, seen: &Seen) -> Phase {

@@ -7,8 +7,8 @@
 //! [`super::LogExpectedImprovement`] has the same maximiser and no such desert; this one is for comparison and for
 //! reading: its value is in the units of y.
 
-use super::normal::{cdf, h, pdf};
 use super::{Pointwise, Score, standardise};
+use crate::normal::{cdf, h, pdf};
 
 /// Expected improvement below `best`.
 #[derive(Debug, Clone, Copy, PartialEq)]

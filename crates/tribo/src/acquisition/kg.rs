@@ -20,8 +20,8 @@
 //! Not here: choosing the set, and the fantasies of several points at once.
 
 use super::Acquisition;
-use super::normal::{h, pdf};
 use crate::error::{Error, Result};
+use crate::normal::{h, pdf};
 use crate::surrogate::{Posterior, PredictionGradient};
 use faer::{Mat, MatRef};
 

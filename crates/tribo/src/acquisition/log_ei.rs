@@ -7,8 +7,8 @@
 //! its gradient still points to lower mean and larger variance. `normal` gives log h and both ratios without
 //! cancellation, so one formula serves both tails.
 
-use super::normal::{LogH, log_h};
 use super::{Pointwise, Score, standardise};
+use crate::normal::{LogH, log_h};
 
 /// log E max(best - f, 0).
 #[derive(Debug, Clone, Copy, PartialEq)]

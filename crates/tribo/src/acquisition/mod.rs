@@ -16,7 +16,6 @@
 //! the special functions, [`maximize`] the search for the best point.
 
 pub mod maximize;
-pub mod normal;
 
 mod candidates;
 mod ei;
@@ -31,6 +30,7 @@ mod tests;
 #[cfg(test)]
 mod toy;
 
+pub use crate::normal;
 pub use ei::ExpectedImprovement;
 pub use kg::KnowledgeGradient;
 pub use log_ei::LogExpectedImprovement;

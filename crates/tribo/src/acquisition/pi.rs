@@ -6,8 +6,8 @@
 //! The logarithm has the same maximiser and keeps a slope where Φ itself is zero in double precision. It is greedy: a
 //! certain tiny improvement beats a likely large one. Where improvement is certain (u > 38) it is flat at zero.
 
-use super::normal::{log_cdf, log_cdf_slope};
 use super::{Pointwise, Score, standardise};
+use crate::normal::{log_cdf, log_cdf_slope};
 
 /// log P(f < best).
 #[derive(Debug, Clone, Copy, PartialEq)]

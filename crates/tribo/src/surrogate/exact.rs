@@ -16,7 +16,6 @@ mod paths;
 pub use leave_one_out::LeftOut;
 pub use paths::Paths;
 
-use super::LOG_2_PI;
 use super::data::{Data, check_number, check_queries};
 use super::hyper::{Hyperparameters, Mean};
 use super::kernel::Scaled;
@@ -25,6 +24,7 @@ use crate::error::Result;
 use crate::linalg::cholesky::{Factor, JITTER_IF_NEEDED};
 use crate::linalg::product;
 use crate::linalg::reduce::{add_scaled, add_squares, dot, multiply};
+use crate::normal::LOG_2_PI;
 use faer::{Mat, MatRef};
 
 /// A Gaussian process conditioned on all of its data.

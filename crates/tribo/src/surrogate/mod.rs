@@ -10,11 +10,9 @@ pub mod inducing;
 pub mod kernel;
 pub mod metric;
 pub mod posterior;
+pub mod probit;
 pub mod sparse;
 pub mod train;
 pub mod watch;
 
 pub use posterior::{Posterior, Prediction, PredictionGradient};
-
-/// log 2π, of every normal density.
-pub(crate) const LOG_2_PI: f64 = 1.837_877_066_409_345_6;

@@ -6,6 +6,7 @@
 //! - `broken`: an ask never fails for a reason of ours.
 //! - `known`: results from before, where inputs are very many.
 //! - `lost`: an accident says nothing about its point.
+//! - `failures`: evaluations that give no value.
 //! - `cancelled`: an ask that is cancelled leaves no trace.
 //! - `tells`: outcomes in any order, repeated, wrong, broken, and of any size.
 //! - `proposals`: pending points, duplicates, finite spaces, quotas, the classical limit.
@@ -14,6 +15,7 @@
 
 mod broken;
 mod cancelled;
+mod failures;
 mod known;
 mod lost;
 mod proposals;

@@ -9,6 +9,7 @@
 //! lowest value from the median in d results is over. A new one takes two or three times as many to come as far, and
 //! ends lower by a tenth of that distance in perhaps one case of three, which is about as much per evaluation.
 
+use super::chance::Chance;
 use super::model::Model;
 use super::results::{BestFew, Results};
 use super::trust_region::TrustRegion;
@@ -24,6 +25,9 @@ const START_POINTS: (usize, usize) = (500, 4096);
 /// Part of median - lowest that a search must gain to go on, where searches give way, and in how many results for each
 /// coordinate.
 const GAIN: f64 = 1e-2;
+/// How close two points of the model may be at most, and where nothing is told apart any more: both parts of the cube.
+const COARSEST: f64 = 2e-3;
+const FINEST: f64 = 1e-7;
 const PATIENCE: usize = 1;
 
 /// The current search, and where the ones before ended.
@@ -47,6 +51,8 @@ pub(super) struct LocalSearches {
     left: Option<(BestFew, TrustRegion)>,
     /// Whether the current search is one that was over.
     is_resumed: bool,
+    /// How close two points of the model may be at most.
+    resolution: f64,
 }
 
 impl LocalSearches {
@@ -64,6 +70,7 @@ impl LocalSearches {
             has_stalled: false,
             left: None,
             is_resumed: false,
+            resolution: COARSEST,
         }
     }
 
@@ -83,7 +90,7 @@ impl LocalSearches {
         if let Some((own, region)) = self.left.take_if(|(own, _)| best(own) < best(&self.own)) {
             (self.own, self.region, self.number) = (own, region, self.number + 1);
         }
-        self.is_resumed = true;
+        (self.is_resumed, self.resolution) = (true, COARSEST);
     }
 
     /// The current search goes on in a small box.
@@ -92,12 +99,23 @@ impl LocalSearches {
     }
 
     /// Judges the current search by a value of its own, before that is among the results. `median` is the median of
-    /// all values.
-    pub(super) fn judge(&mut self, value: f64, median: f64, results: &Results, d: usize, pending: usize) {
+    /// all values, `nearest` how far from an earlier point it was measured.
+    pub(super) fn judge(
+        &mut self,
+        value: f64,
+        nearest: f64,
+        median: f64,
+        results: &Results,
+        d: usize,
+        pending: usize,
+    ) {
         let distance = (median - results.lowest().unwrap_or(f64::INFINITY)).max(0.0);
         // By more than a thousandth of what separates the best result from the median.
         let improved = self.own.first().is_none_or(|best| value < results.values[best] - 1e-3 * distance);
         self.region.told(improved, d, pending);
+        if !improved && nearest < self.spacing() {
+            self.resolution = 0.5 * nearest;
+        }
         let mark =
             *self.mark.get_or_insert_with(|| self.own.first().map_or(value, |best| results.values[best]));
         if value < mark - GAIN * distance {
@@ -126,11 +144,13 @@ impl LocalSearches {
             self.left = Some(over);
         }
         (self.mark, self.n_idle, self.has_stalled, self.is_resumed) = (None, 0, false, false);
+        self.resolution = COARSEST;
     }
 
-    /// How close two points of the model may be: 2e-3 of the cube, less when the search has become local.
+    /// How close two points of the model may be: less when the search has become local, or has come so close to a point
+    /// before without a gain. What the model does not take in would be proposed again and again.
     pub(super) fn spacing(&self) -> f64 {
-        2e-3 * (self.region.side / 0.1).min(1.0)
+        (COARSEST * (self.region.side / 0.1).min(1.0)).min(self.resolution)
     }
 
     /// How the current search, whose best point is `centre`, ended, if it is over.
@@ -138,7 +158,8 @@ impl LocalSearches {
         if self.is_back(centre, model) {
             return Some(Ended::AtKnownOptimum);
         }
-        (self.region.has_collapsed() || self.has_stalled()).then_some(Ended::AtOptimum)
+        let is_spent = self.region.has_collapsed() || self.resolution < FINEST;
+        (is_spent || self.has_stalled()).then_some(Ended::AtOptimum)
     }
 
     /// Whether a later search has come to where an earlier one ended.
@@ -155,6 +176,7 @@ impl LocalSearches {
         &self,
         model: &Model,
         posterior: &dyn Posterior,
+        chance: Option<&Chance<'_>>,
         stream: &mut Stream,
     ) -> Result<Vec<f64>> {
         let d = posterior.dim();
@@ -162,17 +184,21 @@ impl LocalSearches {
         let n_points = (16 * d * d).clamp(START_POINTS.0, START_POINTS.1);
         let points = Mat::from_fn(n_points, d, |_, _| stream.uniform());
         let prediction = posterior.predict(points.as_ref())?;
-        let mut best = (f64::INFINITY, 0);
+        let chances = chance.map(|chance| (chance, chance.values(points.as_ref())));
+        // The first one that may be, if all are close to where a search was.
+        let mut best = (f64::INFINITY, None);
         for i in 0..n_points {
             let point: Vec<f64> = (0..d).map(|k| points[(i, k)]).collect();
             let mut known = self.optima.iter().chain(&self.starts);
             let far = known.all(|other| model.distance(&point, other) > 1.0);
             let bound = prediction.mean[i] - kappa * prediction.var[i].sqrt();
-            if far && bound < best.0 {
-                best = (bound, i);
+            let allowed = chances.as_ref().is_none_or(|(chance, p)| chance.is_start(p[i], &point));
+            if allowed && (best.1.is_none() || far && bound < best.0) {
+                best = (if far { bound } else { f64::INFINITY }, Some(i));
             }
         }
-        Ok((0..d).map(|k| points[(best.1, k)]).collect())
+        let chosen = best.1.unwrap_or(0);
+        Ok((0..d).map(|k| points[(chosen, k)]).collect())
     }
 }
 
@@ -183,7 +209,7 @@ mod tests {
     const D: usize = 4;
 
     fn tell(searches: &mut LocalSearches, results: &mut Results, value: f64) {
-        searches.judge(value, 10.0, results, D, 0);
+        searches.judge(value, 1.0, 10.0, results, D, 0);
         let row = results.measured(vec![value / 10.0; D], value);
         searches.enter(row, &results.values);
     }
@@ -210,6 +236,23 @@ mod tests {
         let mut results = Results::default();
         (0..3 * D).for_each(|_| tell(&mut patient, &mut results, 1.0));
         assert!(!patient.has_stalled(), "only searches that give way stall");
+    }
+
+    /// What the model leaves out would be proposed for ever: coming close without a gain, the model looks closer.
+    #[test]
+    fn a_search_that_stands_still_looks_closer_and_ends() {
+        let (mut searches, mut results) = (LocalSearches::new(), Results::default());
+        let mut told = |value, nearest| {
+            searches.judge(value, nearest, 10.0, &results, D, 0);
+            let row = results.measured(vec![value / 10.0; D], value);
+            searches.enter(row, &results.values);
+            (searches.spacing(), searches.resolution < FINEST)
+        };
+        assert_eq!(told(1.0, 1e-4), (COARSEST, false), "the first value is a gain");
+        assert_eq!(told(2.0, 1e-2), (COARSEST, false), "far enough away");
+        assert_eq!(told(2.0, 1e-3), (5e-4, false));
+        assert_eq!(told(0.5, 1e-4), (5e-4, false), "a gain");
+        assert_eq!(told(2.0, 0.0), (0.0, true), "there is nothing to look at");
     }
 
     #[test]

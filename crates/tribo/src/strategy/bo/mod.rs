@@ -2,13 +2,15 @@
 //!
 //! An `optimiser` works in the unit cube of one embedding. It has `results`, local searches (`local_search`, in regions of
 //! `trust_region`), and a `model_cache`: the `model` with its last fit (`fit_record`), which sees values through a `warp`,
-//! and the posterior with `pending` points taken in, on which it `propose`s. `quota` shares workers between exploiting and
+//! whether there is noise (`noise_check`), and the posterior with `pending` points taken in, on which it `propose`s; `chance` says where values come back. `quota` shares workers between exploiting and
 //! exploring.
 
+mod chance;
 mod fit_record;
 mod local_search;
 mod model;
 mod model_cache;
+mod noise_check;
 mod optimiser;
 mod pending;
 mod propose;
@@ -31,7 +33,7 @@ use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
 use crate::space::Space;
 use crate::surrogate::watch::Watch;
-use crate::trial::{History, Trial};
+use crate::trial::{History, Purpose, Trial};
 
 /// One optimiser for each embedding.
 pub(super) struct Bo {
@@ -45,7 +47,9 @@ impl Bo {
         settings.check()?;
         let optimiser = |index| {
             let embedding = Embedding::new(settings.embedding, space.dim(), seed, index)?;
-            Optimiser::new(embedding, settings.clone(), seed, index)
+            let mut optimiser = Optimiser::new(embedding, settings.clone(), seed, index)?;
+            optimiser.check_noise();
+            Ok(optimiser)
         };
         let optimisers = (0..settings.n_embeddings as u64).map(optimiser).collect::<Result<Vec<_>>>()?;
         Ok(Bo { optimisers, quota: settings.quota, dim: space.dim() })
@@ -78,7 +82,7 @@ impl Bo {
 
 impl Engine for Bo {
     fn version(&self) -> Version {
-        Version { engine: "bo", number: 1 }
+        Version { engine: "bo", number: 2 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {
@@ -88,13 +92,18 @@ impl Engine for Bo {
             optimiser.design(next.id.0)?
         } else {
             let purpose = self.quota.next(next.history);
-            match fallback::attempt(|| optimiser.propose(next, purpose, watch))? {
+            let propose = || match optimiser.repeat(watch)? {
+                Some(repeat) => Ok(repeat),
+                None => optimiser.propose(next, purpose, watch),
+            };
+            match fallback::attempt(propose)? {
                 Ok(proposal) => proposal,
                 Err(why) => optimiser.makeshift(next.id.0, why)?,
             }
         };
         let mut plan = Plan::new(next.id, optimiser.to_z(&u), purpose, None);
         (plan.trial.embedding, plan.trial.decision) = (embedding, decision);
+        plan.must_be_new = !matches!(purpose, Purpose::Probe);
         Ok(plan)
     }
 

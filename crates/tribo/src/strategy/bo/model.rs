@@ -40,6 +40,8 @@ pub(super) struct Known {
     pub(super) crowded: bool,
     /// Whether results carry noise, if that was measured.
     pub(super) noise: Option<Noise>,
+    /// A repeat will tell, so that noise need not prove itself by evidence alone.
+    pub(super) repeats: bool,
     /// A metric takes the place of the length scales while the process is exact and there is no noise.
     pub(super) learns_metric: bool,
 }
@@ -156,8 +158,12 @@ impl Model {
             let start = last.filter(|last| last.noise == noise).map(|last| &last.hyper);
             let gp = process(settings, x.ncols(), y.len(), noise, known, start, seed);
             let (posterior, hyper, report) = gp.fit(&x, y, watch)?;
-            let handicap = if noise == Noise::None { 0.0 } else { NOISE_MUST_EXPLAIN };
-            let evidence = (report.objective - handicap) * values.len() as f64 + log_jacobian;
+            let handicap = match (noise, known.repeats) {
+                (Noise::None, _) => 0.0,
+                (Noise::Some, true) => NOISE_SUSPECTED,
+                (Noise::Some, false) => NOISE_MUST_EXPLAIN * values.len() as f64,
+            };
+            let evidence = report.objective * values.len() as f64 - handicap + log_jacobian;
             if best.as_ref().is_none_or(|(other, ..)| evidence > *other) {
                 // Other choices do not look at hyper-parameters.
                 let chosen_at = report.chosen_at.filter(|_| gp.is_greedy());
@@ -226,12 +232,15 @@ const METRIC_LENGTH_SCALE: f64 = 0.9;
 const METRIC_ENTRY_SD: f64 = 0.25;
 /// Length scales of a smooth guess, in units of √d.
 const SMOOTH: f64 = 0.3;
-/// Nats per result that a model with noise must be better by.
+/// Nats per result that a model with noise must be better by, where nothing else tells.
 const NOISE_MUST_EXPLAIN: f64 = 0.4;
+/// Nats in all that make a repeat worth an evaluation. The density of the noise prior is worth 2.6 at its centre, which is no
+/// evidence; its width of two in the logarithm costs 1.6.
+const NOISE_SUSPECTED: f64 = 5.0;
 /// Results between two comparisons of the models without and with noise.
 const NOISE_ASKED_EVERY: usize = 8;
 /// Beyond this many results points are not thinned: it costs their square, and the sparse process does not mind.
-const THINNED: usize = 2_000;
+pub(super) const THINNED: usize = 2_000;
 
 /// Rows whose points are at least `spacing` apart in some coordinate, better values first. Points packed closely around
 /// the incumbent of a deterministic function tell the model about its ripples and nothing about its trend.
@@ -337,7 +346,7 @@ fn process(
     let surrogate = &settings.surrogate;
     let training = Training {
         ranges: ranges(noise),
-        priors: if surrogate.priors { priors(d, known) } else { Priors::default() },
+        priors: if surrogate.priors { priors(d, known, noise) } else { Priors::default() },
         starts: starts(settings, d, noise, last),
         evaluations: EVALUATIONS,
         seed,
@@ -390,7 +399,7 @@ fn ranges(noise: Noise) -> Ranges {
 /// flat, lead the search from corner to corner. So where noise was measured the prior is centred at the smooth guess too:
 /// Hartmann-6 with noise of 10 % of its depth after 200 evaluations, mean of 40 runs: -3.07, and -2.91 around 0.9 √d. Where it
 /// is only suspected it may be the ripples of a deterministic function, which long length scales rightly overlook.
-fn priors(d: usize, known: Known) -> Priors {
+fn priors(d: usize, known: Known, noise: Noise) -> Priors {
     // A log-normal density of θ is a normal density of log θ whose centre lies scale² lower.
     let around = |centre: f64, scale: f64| Some(Prior::LogNormal { location: centre + scale * scale, scale });
     let (centre, scale) = match (known.crowded, known.noise) {
@@ -401,7 +410,8 @@ fn priors(d: usize, known: Known) -> Priors {
     Priors {
         length_scale: around(0.5 * (d as f64).ln() + centre, scale),
         signal_var: around(0.0, 1.5),
-        noise_var: around(-4.6, 2.0),
+        // Where there is none it is held, and a prior would only be charged to that hypothesis.
+        noise_var: around(-4.6, 2.0).filter(|_| noise == Noise::Some),
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) struct ModelCache {
     /// The posterior that proposals are made on.
     ahead: Option<Ahead>,
     /// What fits are told; whether it is crowded they are told each time.
-    known: Known,
+    pub(super) known: Known,
 }
 
 /// What proposals are made on.
@@ -56,9 +56,19 @@ impl ModelCache {
         self.known.noise = Some(noise);
     }
 
+    /// A fit that no trial was asked with yet.
+    pub(super) fn draft(&self) -> Option<&Fitted> {
+        self.draft.as_ref().map(|model| &*model.fitted)
+    }
+
     /// The median of the values at the last fit; infinite before the first.
     pub(super) fn median(&self) -> f64 {
         self.fitted.as_ref().map_or(f64::INFINITY, |fitted| fitted.median)
+    }
+
+    /// Whether results carry noise by the last fit, if there was one.
+    pub(super) fn noise(&self) -> Option<Noise> {
+        self.fitted.as_ref().map(|fitted| fitted.noise)
     }
 
     /// Takes a fit made by an earlier process, if there is one. Nothing made before is kept but a model that still holds.
@@ -92,12 +102,13 @@ impl ModelCache {
         (self.n_at_once, self.draft, self.ahead) = (None, None, None);
     }
 
-    /// The model and the posterior ahead of it, up to date, for proposals of local search number `search`. An error leaves
-    /// what was there.
+    /// The model and the posterior ahead of it, up to date, for proposals of local search number `search`; `imputed` are
+    /// points without a value that count as bad results. An error leaves what was there.
     pub(super) fn prepare(
         &mut self,
         basis: Basis<'_>,
         pending: &BTreeMap<u64, Pending>,
+        imputed: &[Vec<f64>],
         search: usize,
     ) -> Result<Prepared<'_>> {
         let pending: Vec<&Pending> = pending.values().collect();
@@ -112,7 +123,7 @@ impl ModelCache {
             }
             empty => {
                 let n_at_once = self.n_at_once.unwrap_or(pending.len());
-                empty.insert(Ahead::new(model, &pending, n_at_once, &basis.results.barren, search)?)
+                empty.insert(Ahead::new(model, &pending, n_at_once, imputed, search)?)
             }
         };
         let posterior = ahead.posterior.as_deref().unwrap_or(&*model.posterior);

@@ -6,8 +6,9 @@
 
 use super::fit_record::Fitted;
 use super::local_search::LocalSearches;
-use super::model::{Basis, Model, Noise};
+use super::model::{Basis, Model, Noise, THINNED};
 use super::model_cache::ModelCache;
+use super::noise_check::NoiseCheck;
 use super::pending::Pending;
 use super::propose::{MANY_PENDING, Proposer};
 use super::results::Results;
@@ -16,7 +17,7 @@ use crate::embed::Embedding;
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
 use crate::strategy::engine::Next;
-use crate::strategy::settings::{Design, Settings};
+use crate::strategy::settings::{Acquisition, Design, Settings};
 use crate::surrogate::watch::Watch;
 use crate::trial::{Decision, Purpose, Trial};
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ const FEW_RESULTS: usize = 10;
 /// How far from the faces of the cube the design keeps when it goes on for a crowd of workers: a point at a face tells
 /// about half as much as one inside, and the crowd acts on few of them.
 const MARGIN: f64 = 0.1;
+/// Results to which a model is fitted just to have a look, at most.
+const LOOKED_AT: usize = 2_000;
 
 /// One embedding and what is known in it. All points are in the unit cube of the embedding's box.
 pub(in crate::strategy) struct Optimiser {
@@ -44,6 +47,7 @@ pub(in crate::strategy) struct Optimiser {
     n_beside: usize,
     searches: LocalSearches,
     models: ModelCache,
+    noise_check: NoiseCheck,
 }
 
 /// A point of the unit cube, and what was decided on the way to it.
@@ -75,6 +79,7 @@ impl Optimiser {
             n_beside: 0,
             searches: LocalSearches::new(),
             models: ModelCache::default(),
+            noise_check: NoiseCheck::default(),
         })
     }
 
@@ -186,9 +191,21 @@ impl Optimiser {
         let (crowded, spacing) = (self.is_crowded(), self.spacing());
         let (settings, results, searches, seed) = (&self.settings, &self.results, &self.searches, self.seed);
         let basis = Basis { settings, results, spacing, crowded, seed, watch };
-        let prepared = self.models.prepare(basis, &self.pending, searches.number)?;
+        let minds_failures = self.minds_failures();
+        let imputed: &[Vec<f64>] = if minds_failures { &[] } else { &results.barren };
+        let prepared = self.models.prepare(basis, &self.pending, imputed, searches.number)?;
         let n_pending = self.pending.len();
-        let proposer = Proposer { settings, seed, results, searches, prepared, n_pending, next, purpose };
+        let proposer = Proposer {
+            settings,
+            seed,
+            results,
+            searches,
+            prepared,
+            n_pending,
+            minds_failures,
+            next,
+            purpose,
+        };
         let (u, ended) = proposer.propose(watch)?;
         let fit = prepared.draft.map(Fitted::to_record);
         let decided = fit.is_some() || ended.is_some();
@@ -197,11 +214,55 @@ impl Optimiser {
         Ok(Proposal { u, purpose, decision })
     }
 
+    /// Where noise is suspected, a point is evaluated once again. Only where improvements are proposed: the paper's method is
+    /// left as it was written.
+    pub(in crate::strategy) fn check_noise(&mut self) {
+        self.models.known.repeats = matches!(self.settings.acquisition, Acquisition::LogEi);
+    }
+
+    /// The best point once again, if that is to say whether results carry noise.
+    pub(in crate::strategy) fn repeat(&mut self, watch: &dyn Watch) -> Result<Option<Proposal>> {
+        let known = self.models.known;
+        if !known.repeats
+            || known.noise.is_some()
+            || !self.noise_check.may_ask()
+            || self.results.values.is_empty()
+        {
+            return Ok(None);
+        }
+        let (is_noisy, lowest) = (self.model(watch)?.is_noisy(), self.results.leaders.first());
+        let Some(row) = lowest.filter(|_| is_noisy) else { return Ok(None) };
+        let fit = self.models.draft().map(Fitted::to_record);
+        let decision = Decision { results: self.results.values.len(), fit, ended: None, fell_back: None };
+        let (u, purpose) = (self.results.points[row].clone(), Purpose::Probe);
+        Ok(Some(Proposal { u, purpose, decision: decision.fit.is_some().then(|| Box::new(decision)) }))
+    }
+
+    /// Whether a process of its own says where values come back. It multiplies improvements, so other acquisitions go
+    /// without; and with hardly a value, points without one that count as bad results spread the search, where a border is
+    /// yet to be found.
+    fn minds_failures(&self) -> bool {
+        let is_improvement = matches!(self.settings.acquisition, Acquisition::LogEi);
+        is_improvement && !self.results.barren.is_empty() && self.results.values.len() > self.low.len() + 1
+    }
+
+    /// Whether a look at the model may show noise: by the last fit, or because there was none and it costs little.
+    pub(in crate::strategy) fn may_be_noisy(&self) -> bool {
+        self.models.noise().map_or(self.results.values.len() <= LOOKED_AT, |noise| noise == Noise::Some)
+    }
+
     /// The model of all results here.
     pub(in crate::strategy) fn model(&mut self, watch: &dyn Watch) -> Result<&Model> {
         let (crowded, spacing) = (self.is_crowded(), self.spacing());
         let (settings, results, seed) = (&self.settings, &self.results, self.seed);
         self.models.model(Basis { settings, results, spacing, crowded, seed, watch })
+    }
+
+    /// How far the nearest measured point is, if that tells whether the search stands still: under noise a point is worth a
+    /// second look, and a model of very many results takes in all.
+    fn nearest(&self, u: &[f64]) -> f64 {
+        let tells = self.models.noise() != Some(Noise::Some) && self.results.values.len() <= THINNED;
+        if tells { self.results.nearest(u) } else { f64::INFINITY }
     }
 
     /// How close two points of the model may be.
@@ -244,11 +305,18 @@ impl Optimiser {
     fn note(&mut self, trial: &Trial, u: Vec<f64>) {
         match trial.purpose {
             Purpose::Initial => self.n_designed += 1,
-            Purpose::Exploit | Purpose::Explore => {
+            Purpose::Exploit | Purpose::Explore | Purpose::Probe => {
                 let with_fit = trial.decision.as_ref().is_some_and(|decision| decision.fit.is_some());
                 self.models.used(with_fit, self.results.values.len(), self.pending.len());
             }
-            Purpose::Added | Purpose::Probe => self.models.look_again(),
+            Purpose::Added => self.models.look_again(),
+        }
+        if matches!(trial.purpose, Purpose::Probe) {
+            if let Some(row) = self.results.points.iter().rposition(|point| *point == u) {
+                self.noise_check.asked(trial.id.0, self.results.values[row]);
+            }
+            // It was proposed by the model alone, not on the posterior ahead of it.
+            self.models.look_again();
         }
         if trial.decision.as_ref().is_some_and(|decision| decision.fell_back.is_some()) {
             // Nothing half made is used again.
@@ -281,6 +349,10 @@ impl Optimiser {
     pub(in crate::strategy) fn told(&mut self, id: u64, value: Option<f64>) {
         let Some(Pending { u, search, is_added }) = self.pending.remove(&id) else { return };
         self.n_beside = self.pending.len();
+        let spread = (self.models.median() - self.results.lowest().unwrap_or(0.0)).abs();
+        if let Some(noise) = self.noise_check.told(id, value, spread) {
+            self.models.know_noise(noise);
+        }
         match value {
             Some(value) => {
                 let is_own = is_added || search == self.searches.number;
@@ -290,7 +362,8 @@ impl Optimiser {
                     self.n_designed += 1;
                 } else if is_own && !self.is_designing() {
                     let (median, d) = (self.models.median(), self.low.len());
-                    self.searches.judge(value, median, &self.results, d, self.pending.len());
+                    let nearest = self.nearest(&u);
+                    self.searches.judge(value, nearest, median, &self.results, d, self.pending.len());
                 }
                 let row = self.results.measured(u, value);
                 if is_own {

@@ -1,8 +1,8 @@
 //! The posterior that proposals are made on: the model's, and what is on its way.
 //!
-//! Pending points are hallucinated at their means `[@desautels2014]`. Points that gave no value count as no better than
-//! the median result: at their means, where the model expects much of them, the search would return to them for ever.
-//! The fit of the model sees neither.
+//! Pending points are hallucinated at their means `[@desautels2014]`. Points that gave no value, where `chance` does not deal
+//! with them, count as no better than the median result: at their means, where the model expects much of them, the search
+//! would return to them for ever. The fit of the model sees neither.
 //!
 //! It is kept between the asks of a burst and grows by one point for each, when the next ask needs it: a worker that
 //! tells before it asks again pays for none of that, and with nothing to take in there is not even a copy of the model's

@@ -2,7 +2,9 @@
 //! gave no value.
 
 /// Points given to the maximiser as places to start from.
-const INCUMBENTS: usize = 5;
+pub(super) const INCUMBENTS: usize = 5;
+/// Results kept in order; under noise the lowest values are not the best points, which are looked for among so many.
+const RANKED: usize = 100;
 
 /// Results of one embedding. All points are in its unit cube.
 #[derive(Default)]
@@ -21,6 +23,12 @@ impl Results {
     /// The lowest value.
     pub(super) fn lowest(&self) -> Option<f64> {
         self.leaders.first().map(|row| self.values[row])
+    }
+
+    /// How far the nearest measured point is, by the coordinate that differs most; infinite if there is none.
+    pub(super) fn nearest(&self, u: &[f64]) -> f64 {
+        let apart = |other: &Vec<f64>| u.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        self.points.iter().map(apart).fold(f64::INFINITY, f64::min)
     }
 
     /// Keeps a measured point and returns its row.
@@ -49,7 +57,7 @@ impl BestFew {
     pub(super) fn enter(&mut self, row: usize, values: &[f64]) {
         let place = self.rows.partition_point(|&other| values[other] <= values[row]);
         self.rows.insert(place, row);
-        self.rows.truncate(INCUMBENTS);
+        self.rows.truncate(RANKED);
     }
 }
 
@@ -64,7 +72,12 @@ mod tests {
         for value in [3.0, 1.0, 2.0, 1.0, 9.0, 0.5, 8.0, 0.7] {
             results.measured(vec![value], value);
         }
-        assert_eq!(results.leaders.rows, [5, 7, 1, 3, 2]);
+        assert_eq!(results.leaders.rows, [5, 7, 1, 3, 2, 0, 6, 4]);
+        (0..2 * RANKED).for_each(|_| {
+            results.measured(vec![4.0], 4.0);
+        });
+        assert_eq!(results.leaders.rows.len(), RANKED);
+        assert_eq!(results.leaders.rows[..6], [5, 7, 1, 3, 2, 0]);
         assert_eq!(results.lowest(), Some(0.5));
     }
 }

@@ -13,11 +13,13 @@
 pub(super) mod insight;
 mod look;
 mod predict;
+mod recommend;
 mod restore;
 
 pub use insight::{ActiveInput, DenseArm, Evidence, Fact, Finding, Insight, Verdict};
 pub use look::{Expected, Look};
 pub use predict::Predicted;
+pub use recommend::Recommended;
 
 use super::auto::{self, Auto};
 use super::bo::Bo;
@@ -442,7 +444,7 @@ mod tests {
             assert_eq!(study.best().unwrap().map(|best| (best.id, best.point)), Some((id, point(0.5, 1))));
             let asked = study.ask(5).unwrap();
             study.tell(asked[0].id, 0.0).unwrap();
-            assert_eq!(study.best_expected(&Unwatched).unwrap().map(|best| best.id), Some(id));
+            assert_eq!(study.recommended(&Unwatched).unwrap().map(|best| best.id), Some(id));
         }
     }
 

@@ -9,7 +9,7 @@
 //!
 //! Only for one model of all coordinates: a random embedding has no way back from a point to model coordinates.
 
-use super::{Best, Study};
+use super::Study;
 use crate::error::{Error, Result};
 use crate::space::Point;
 use crate::surrogate::watch::Watch;
@@ -59,27 +59,6 @@ impl Study {
     }
 }
 
-impl Study {
-    /// The measured trial whose expected value is the best: under noise the luckiest measurement is not the best point.
-    /// Without a model, or with one that believes in no noise, that of the best measurement.
-    pub fn best_expected(&mut self, watch: &dyn Watch) -> Result<Option<Best>> {
-        let Some((lowest, _)) = self.history.best() else { return Ok(None) };
-        let mut best = lowest.id;
-        let Some((optimiser, points)) = self.engine.model_of_best(&self.history) else { return self.best() };
-        let model = optimiser.model(watch)?;
-        let mut value = None;
-        if model.is_noisy() && !points.is_empty() {
-            let x = Mat::from_fn(points.len(), points[0].1.len(), |i, k| points[i].1[k]);
-            let means = model.posterior.predict(x.as_ref())?.mean;
-            let lowest = (0..means.len()).fold(0, |a, b| if means[b] < means[a] { b } else { a });
-            best = points[lowest].0;
-            value = Some(self.direction.to_user(model.unwarp(means[lowest]).0));
-        }
-        let Some(value) = value else { return self.best() };
-        Ok(Some(Best { id: best, point: self.point(best)?, value }))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,29 +71,6 @@ mod tests {
 
     fn space() -> Space {
         Space::new(vec![Parameter::float("x", -2.0, 3.0), Parameter::int("n", 0, 9)]).unwrap()
-    }
-
-    #[test]
-    fn under_noise_the_luckiest_measurement_is_not_the_best_point() {
-        let seed = 9;
-        let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)]).unwrap();
-        let strategy = Strategy::Bo(Settings::bo());
-        let mut study = Study::new(space, Direction::Maximize, strategy, None, seed).unwrap();
-        assert_eq!(study.best_expected(&Unwatched), Ok(None));
-        let mut stream = crate::rng::Stream::new(seed, "noise", 0);
-        // A hill at 0.5 in strong noise, three measurements at each point, and one measurement at the far end that is far too good.
-        for i in 0..60 {
-            let x = f64::from(i % 20) / 19.0;
-            let luck = if i == 59 { 3.8 } else { 0.6 * stream.normal() };
-            let point = study.space().point(vec![Values::Float(vec![x])]).unwrap();
-            study.add(&point, luck - 8.0 * (x - 0.5) * (x - 0.5)).unwrap();
-        }
-        let luckiest = study.best().unwrap().unwrap();
-        assert_eq!(luckiest.point.columns(), [Values::Float(vec![1.0])]);
-        let expected = study.best_expected(&Unwatched).unwrap().unwrap();
-        let [Values::Float(x)] = expected.point.columns() else { panic!("a float") };
-        assert!((x[0] - 0.5).abs() < 0.2, "seed {seed}: {x:?}");
-        assert!(expected.value < luckiest.value - 1.0, "{} and {}", expected.value, luckiest.value);
     }
 
     fn study(direction: Direction) -> Study {

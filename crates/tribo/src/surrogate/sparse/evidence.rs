@@ -5,7 +5,6 @@
 //!   bound     = the same with Λ = σ²I, minus tr(Kff - Qff)/(2σ²)             `[@titsias2009, equation 9]`
 //!   β = LB⁻ᵀ c,  a = Luu⁻ᵀ β,  mean(s) = μ + k_su a
 
-use super::super::LOG_2_PI;
 use super::super::exact::first_row;
 use super::super::hyper::{Hyperparameters, Mean};
 use super::super::kernel::Scaled;
@@ -16,6 +15,7 @@ use crate::error::Result;
 use crate::linalg::cholesky::{Factor, JITTER_ALWAYS, JITTER_IF_NEEDED};
 use crate::linalg::product;
 use crate::linalg::reduce::dot;
+use crate::normal::LOG_2_PI;
 use std::sync::Arc;
 
 /// Everything the first pass over the data gives at one setting of the hyper-parameters.

@@ -5,6 +5,7 @@ use super::toy::Toy;
 use super::*;
 use crate::error::Error;
 use crate::rng::Stream;
+use crate::surrogate::Prediction;
 use crate::surrogate::data::Data;
 use crate::surrogate::exact::ExactPosterior;
 use crate::surrogate::hyper::{Hyperparameters, Mean};
@@ -45,6 +46,8 @@ fn all(posterior: &dyn Posterior, best: f64) -> Vec<Named<dyn Acquisition>> {
         ("log ei", Box::new(LogExpectedImprovement { best })),
         ("log ei, hopeless", Box::new(LogExpectedImprovement { best: best - 100.0 })),
         ("log ei, easy", Box::new(LogExpectedImprovement { best: best + 100.0 })),
+        ("mean", Box::new(LogMeanImprovement { best, noise_var: NOISE_VAR })),
+        ("mean, much noise", Box::new(LogMeanImprovement { best, noise_var: 5.0 })),
         ("pi", Box::new(ProbabilityOfImprovement { best })),
         ("pi, hopeless", Box::new(ProbabilityOfImprovement { best: best - 100.0 })),
         ("variance", Box::new(PosteriorVariance)),
@@ -158,6 +161,40 @@ fn logarithms_agree_with_what_they_are_of() {
         assert!((log.value.exp() / plain.value - 1.0).abs() < 1e-12);
         assert!((log.mean_slope / (plain.mean_slope / plain.value) - 1.0).abs() < 1e-12);
         assert!((log.var_slope / (plain.var_slope / plain.value) - 1.0).abs() < 1e-12);
+    }
+}
+
+/// The variance of the next mean, by taking a measurement in: one that comes out higher by 1 moves the mean by some part, and
+/// measurements vary by s² + τ².
+#[test]
+fn the_improvement_of_the_mean_is_that_after_a_measurement() {
+    let (x, y) = (uniform(20, 3, 0), uniform(20, 1, 1));
+    let y: Vec<f64> = (0..20).map(|i| y[(i, 0)]).collect();
+    let kernel = Kernel::new(Shape::Matern52, vec![0.4, 0.7, 0.9], 0.8, 3).unwrap();
+    let hyper = Hyperparameters::new(kernel, NOISE_VAR).unwrap();
+    let new = || ExactPosterior::new(&Data::new(x.as_ref(), &y).unwrap(), &hyper, Mean::Fixed(0.5)).unwrap();
+    let points = uniform(6, 3, 5);
+    for i in 0..points.nrows() {
+        let at = points.get(i..i + 1, ..);
+        let Prediction { mean, var, .. } = new().predict(at).unwrap();
+        let point: Vec<f64> = (0..3).map(|k| points[(i, k)]).collect();
+        let mut after = new();
+        after.observe(&point, mean[0] + 1.0).unwrap();
+        let moved = after.predict(at).unwrap().mean[0] - mean[0];
+        let next_var = moved * moved * (var[0] + NOISE_VAR);
+        let best = mean[0] - 0.1;
+        let expected = LogExpectedImprovement { best }.score(mean[0], next_var).value;
+        let found = LogMeanImprovement { best, noise_var: NOISE_VAR }.score(mean[0], var[0]).value;
+        assert!((found - expected).abs() < 1e-9, "point {i}: {found} and {expected}");
+    }
+    let (plain, none) =
+        (LogExpectedImprovement { best: 0.2 }, LogMeanImprovement { best: 0.2, noise_var: 0.0 });
+    for (mean, var) in [(0.0, 1.0), (2.0, 0.5), (0.1, 0.0), (0.3, 0.0)] {
+        assert_eq!(
+            none.score(mean, var),
+            plain.score(mean, var),
+            "without noise it is the expected improvement"
+        );
     }
 }
 

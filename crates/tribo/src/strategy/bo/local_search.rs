@@ -158,7 +158,7 @@ impl LocalSearches {
         if self.is_back(centre, model) {
             return Some(Ended::AtKnownOptimum);
         }
-        let is_spent = self.region.has_collapsed() || self.resolution < FINEST;
+        let is_spent = self.region.has_collapsed(model.is_noisy()) || self.resolution < FINEST;
         (is_spent || self.has_stalled()).then_some(Ended::AtOptimum)
     }
 

@@ -11,7 +11,7 @@ use super::results::{BestFew, INCUMBENTS, Results};
 use crate::acquisition::maximize::{Search, maximise, maximise_cmaes};
 use crate::acquisition::{
     Acquisition as Function, ConfidenceBound, ExpectedImprovement, KnowledgeGradient, LogExpectedImprovement,
-    PosteriorVariance, ProbabilityOfImprovement, kappa,
+    LogMeanImprovement, PosteriorVariance, ProbabilityOfImprovement, kappa,
 };
 use crate::error::Result;
 use crate::rng::Stream;
@@ -145,6 +145,9 @@ impl Proposer<'_> {
         // promised again, and the proposals of a burst would crowd around the first.
         let best = measured.min(promised);
         Ok(match self.settings.acquisition {
+            Acquisition::LogEi if model.is_noisy() => {
+                Box::new(LogMeanImprovement { best, noise_var: model.fitted.hyper.noise_var })
+            }
             Acquisition::LogEi => Box::new(LogExpectedImprovement { best }),
             Acquisition::Ei => Box::new(ExpectedImprovement { best }),
             Acquisition::Pi => Box::new(ProbabilityOfImprovement { best }),

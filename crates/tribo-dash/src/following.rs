@@ -21,6 +21,8 @@ use tribo_study::view::{Draft, Past, View};
 
 /// Between two looks at a journal.
 const LOOK: Duration = Duration::from_millis(150);
+/// The longest pause between two looks, however long drawing takes.
+const LATEST: Duration = Duration::from_millis(500);
 /// A study that is driven is drawn again after this, for what the journal does not tell: what has begun, and how long it takes.
 const AGAIN: Duration = Duration::from_secs(2);
 /// Between two models at least.
@@ -211,7 +213,7 @@ impl Followed {
     fn follow(&self) {
         let (mut drawn, mut cost) = (Instant::now(), Duration::ZERO);
         while !self.is_over.load(Ordering::SeqCst) {
-            thread::sleep(LOOK.max(SHARE * cost));
+            thread::sleep(LOOK.max(SHARE * cost).min(LATEST));
             if self.lookers.load(Ordering::SeqCst) == 0 {
                 continue;
             }

@@ -3,7 +3,7 @@
 
 use crate::pages::{link, trial_link};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use tribo_chart::{Chart, Scheme, escaped};
+use tribo_chart::{LineChart, escaped};
 use tribo_study::Result;
 use tribo_study::page::{Html, Section};
 use tribo_study::reading::Reading;
@@ -64,6 +64,13 @@ pub(crate) fn of_journal(study: usize, view: &View, reading: &Reading) -> Result
         section.write(&mut html, view)?;
         Ok(html.into_body())
     };
+    let convergence = view.convergence();
+    let mut large = Html::default();
+    if let Some(chart) = &convergence {
+        large.section("Convergence");
+        large.chart(chart);
+    }
+    let large = large.into_body();
     let best = view.summary.best.as_ref().map(|best| {
         let text = format!("Why trial {} was proposed, and what came of it", best.trial);
         format!("<p>{}</p>\n", link(&format!("/s/{study}/trial/{}", best.trial), &text))
@@ -71,13 +78,13 @@ pub(crate) fn of_journal(study: usize, view: &View, reading: &Reading) -> Result
     Ok(vec![
         part(study, "trouble", ""),
         part(study, "result", &(of(Section::Result)? + &best.unwrap_or_default())),
-        part(study, "convergence", &of(Section::Convergence)?),
+        part(study, "convergence", &large),
         part(study, "failures", &failures(study, view)),
         part(study, "machine", &of(Section::Machine)?),
         part(study, "strategy", &of(Section::Strategy)?),
         part(study, "again", &of(Section::Again)?),
         part(study, "now", &now(study, view, reading)),
-        part(study, "card", &card(study, view)),
+        part(study, "card", &card(study, view, convergence)),
     ])
 }
 
@@ -104,7 +111,7 @@ fn state(view: &View) -> String {
 }
 
 /// A study among others.
-fn card(study: usize, view: &View) -> String {
+fn card(study: usize, view: &View, convergence: Option<LineChart>) -> String {
     let summary = &view.summary;
     let mut html = Html::default();
     html.raw(&format!("<h2>{}</h2>\n", link(&format!("/s/{study}/"), &summary.name)));
@@ -126,9 +133,8 @@ fn card(study: usize, view: &View) -> String {
         counts.measured,
         counts.running + counts.waiting
     ));
-    if let Some(chart) = view.convergence() {
-        let small = tribo_chart::LineChart { size: Some((330.0, 200.0)), ..chart };
-        html.raw(&format!("<figure>{}</figure>\n", small.picture().svg(Scheme::Page)));
+    if let Some(chart) = convergence {
+        html.chart(&LineChart { size: Some((330.0, 200.0)), ..chart });
     }
     html.into_body()
 }

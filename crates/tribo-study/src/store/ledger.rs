@@ -456,7 +456,7 @@ impl Ledger {
     }
 
     /// Trials with an outcome, in the order told.
-    pub fn told(&self) -> impl ExactSizeIterator<Item = (u64, &TrialState)> {
+    pub fn told(&self) -> impl ExactSizeIterator<Item = (u64, &TrialState)> + DoubleEndedIterator {
         self.told.iter().map(|&id| (id, &*self.trials[&id]))
     }
 

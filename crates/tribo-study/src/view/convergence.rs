@@ -75,11 +75,11 @@ impl View {
     /// are far worse than the others.
     fn value_axis(&self, best: f64) -> Axis {
         let mut values: Vec<f64> = self.measured().map(|(_, value)| value).collect();
-        values.sort_by(|a, b| {
-            self.config.direction.to_internal(*a).total_cmp(&self.config.direction.to_internal(*b))
-        });
+        let internal = |value: &f64| self.config.direction.to_internal(*value);
         let (label, last) = (self.objective(), values.len() - 1);
-        let (decile, worst) = (values[last * 9 / 10], values[last]);
+        let by_worth = |a: &f64, b: &f64| internal(a).total_cmp(&internal(b));
+        let worst = *values.select_nth_unstable_by(last, by_worth).1;
+        let decile = *values.select_nth_unstable_by(last * 9 / 10, by_worth).1;
         let positive = values.iter().all(|value| *value > 0.0);
         if positive && (worst / best).max(best / worst) > DECADES {
             return Axis::log(label);

@@ -94,8 +94,11 @@ impl Machine {
         let span_s = (end - begin).max(0.0);
         let work_s: f64 = work.iter().map(|work| work.end - work.start).sum();
         let busy = if span_s > 0.0 { (work_s / (span_s * lanes as f64)).min(1.0) } else { 0.0 };
-        waits.sort_by(f64::total_cmp);
-        let wait_s = waits.get(waits.len() / 2).copied().unwrap_or(0.0);
+        let middle = waits.len() / 2;
+        let wait_s = match waits.is_empty() {
+            true => 0.0,
+            false => *waits.select_nth_unstable_by(middle, f64::total_cmp).1,
+        };
         Machine {
             work,
             lanes,

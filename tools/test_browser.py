@@ -7,6 +7,7 @@ server ends and comes back. All along: no console error, no violation of the con
 axe-core finds nothing serious on any page. `--pictures FOLDER` keeps a picture of every page.
 """
 
+import atexit
 import re
 import subprocess
 import sys
@@ -102,6 +103,8 @@ class Dash:
         self.process = subprocess.Popen(
             [tribo, "dash", *studies], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
+        # A test that fails leaves nothing behind.
+        atexit.register(self.process.kill)
         self.link = self.process.stdout.readline().strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{32}", self.link), self.link
         self.origin = self.link.split("/?")[0]
@@ -245,6 +248,7 @@ def main():
         (folder / "study.toml").write_text(STUDY)
         (folder / "hand.toml").write_text(re.sub(r"(?s)\[budget\].*", "", STUDY).replace("wing <b>", "by hand"))
         run = subprocess.Popen([tribo, "run", "--quiet"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        atexit.register(run.kill)
         subprocess.run([tribo, "ask", "hand.toml", "-n", "3"], cwd=folder, check=True, capture_output=True)
         for number in range(3):
             subprocess.run([tribo, "tell", "hand.toml", str(number), str(number)], cwd=folder, check=True, capture_output=True)

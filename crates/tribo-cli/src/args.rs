@@ -111,6 +111,14 @@ pub(crate) enum Command {
     /// A run that is over writes it by itself, beside the study file, unless that says `report = false`.
     #[command(after_help = "Examples:\n  tribo report\n  tribo report wing.toml -o wing-for-the-boss.html")]
     Report(commands::report::Options),
+    /// Show studies in a browser, live.
+    ///
+    /// What the report shows, as results come; the model with a slider for each input; every trial with the reason why it was
+    /// proposed; who works on what. It reads journals and changes nothing, also of studies that another host drives. The link
+    /// that it prints lets one browser in.
+    #[command(after_help = "Examples:\n  tribo dash\n  tribo dash wing.toml tail.toml\n  \
+        tribo dash wing.toml --socket ~/dash.sock")]
+    Dash(commands::dash::Options),
     /// Draw one picture of a study, as SVG.
     #[command(after_help = "Examples:\n  tribo plot convergence -o convergence.svg\n  \
         tribo plot slice --input angle -o angle.svg\n  \

@@ -46,12 +46,12 @@ pub(crate) fn note(text: &str) {
 
 /// Something a person should know.
 pub(crate) fn warning(text: &str) {
-    note(&format!("{} {text}", styled("warning:", "33")));
+    note(&format!("{} {}", styled("warning:", "33"), harmless(text)));
 }
 
 /// An error.
 pub(crate) fn error(text: &str) {
-    note(&format!("{} {text}", styled("error:", "31")));
+    note(&format!("{} {}", styled("error:", "31"), harmless(text)));
 }
 
 /// A word in bold and a colour, on terminals whose user did not refuse.

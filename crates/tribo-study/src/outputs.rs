@@ -34,15 +34,16 @@ pub struct Output {
     pub goal: Goal,
 }
 
-/// Named finite numbers.
+/// Named finite numbers, by name. There are few in each evaluation and up to a hundred thousand evaluations in memory, so they
+/// are a list: a map is 400 bytes if it has one entry.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
-pub struct Outputs(BTreeMap<String, f64>);
+pub struct Outputs(Vec<(Box<str>, f64)>);
 
 impl Outputs {
     /// None.
     pub const fn new() -> Outputs {
-        Outputs(BTreeMap::new())
+        Outputs(Vec::new())
     }
 
     /// One number; none if it is not finite.
@@ -53,14 +54,26 @@ impl Outputs {
     /// Adds a number if it is finite; says whether it is.
     pub fn insert(&mut self, name: impl Into<String>, value: f64) -> bool {
         if value.is_finite() {
-            self.0.insert(name.into(), value);
+            let name: String = name.into();
+            match self.place(&name) {
+                Ok(at) => self.0[at].1 = value,
+                Err(at) => {
+                    self.0.reserve_exact(1);
+                    self.0.insert(at, (name.into_boxed_str(), value));
+                }
+            }
         }
         value.is_finite()
     }
 
+    /// Where a name is, or belongs.
+    fn place(&self, name: &str) -> Result<usize, usize> {
+        self.0.binary_search_by(|(other, _)| (**other).cmp(name))
+    }
+
     /// The number of this name.
     pub fn get(&self, name: &str) -> Option<f64> {
-        self.0.get(name).copied()
+        self.place(name).ok().map(|at| self.0[at].1)
     }
 
     /// Whether there is none.
@@ -70,7 +83,7 @@ impl Outputs {
 
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), *value))
+        self.0.iter().map(|(name, value)| (&**name, *value))
     }
 
     /// All of them, the declared ones first and in their order.
@@ -90,7 +103,11 @@ impl Outputs {
 /// Numbers that are not finite are left out.
 impl FromIterator<(String, f64)> for Outputs {
     fn from_iter<T: IntoIterator<Item = (String, f64)>>(numbers: T) -> Outputs {
-        Outputs(numbers.into_iter().filter(|(_, value)| value.is_finite()).collect())
+        let mut outputs = Outputs::new();
+        for (name, value) in numbers {
+            outputs.insert(name, value);
+        }
+        outputs
     }
 }
 
@@ -114,8 +131,10 @@ struct Written {
 }
 
 impl From<Outputs> for Written {
-    fn from(Outputs(mut outputs): Outputs) -> Written {
-        Written { value: outputs.remove(VALUE), outputs }
+    fn from(outputs: Outputs) -> Written {
+        let others = outputs.iter().filter(|(name, _)| *name != VALUE);
+        let others = others.map(|(name, value)| (name.to_owned(), value)).collect();
+        Written { value: outputs.get(VALUE), outputs: others }
     }
 }
 

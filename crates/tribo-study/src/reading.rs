@@ -70,9 +70,15 @@ impl Reading {
         replay::rebuild(&self.config, self.ledger())
     }
 
-    /// The point of a trial, in the space of the chapter that asked it. What is needed for that is kept from one call to the next: a point costs what was added to the
-    /// journal since.
+    /// The point of a trial, in the space of the chapter that asked it. It costs what was added to the journal since the
+    /// last one.
     pub fn point(&mut self, trial: u64) -> Result<Point> {
+        Ok(self.current()?.1.points().at(trial)?.1)
+    }
+
+    /// The state, and an optimiser that is never asked, for the points of trials. It is kept from one call to the next, and
+    /// costs what was added to the journal since.
+    pub fn current(&mut self) -> Result<(&Ledger, &Rebuilt)> {
         let ledger = self.follower.ledger();
         let (mut rebuilt, known) = match self.kept.take() {
             Some(kept) => kept,
@@ -80,7 +86,7 @@ impl Reading {
         };
         replay::catch_up(&mut rebuilt.study, &self.config, ledger, known)?;
         let (rebuilt, _) = self.kept.insert((rebuilt, ledger.events().len()));
-        Ok(rebuilt.points().at(trial)?.1)
+        Ok((ledger, rebuilt))
     }
 
     /// Attempts under way that have begun, by what is in their folders.

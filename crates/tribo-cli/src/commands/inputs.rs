@@ -54,7 +54,7 @@ pub(crate) fn run(options: &Shown) -> Outcome {
     let name = &reading.config.name;
     let many = looks_at_budget(study.space());
     let model = if many { None } else { View::of(&reading)?.model };
-    let shares = model.as_ref().map(shares).unwrap_or_default();
+    let shares = model.as_deref().map(shares).unwrap_or_default();
     if options.json {
         let (version, strategy) = (INPUTS_VERSION, study.explanation());
         output::print_json(&Printed { version, name, strategy, insight: &insight, shares })?;

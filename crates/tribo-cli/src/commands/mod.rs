@@ -5,6 +5,7 @@ pub(crate) mod best;
 pub(crate) mod cancel;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod dash;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod init;
@@ -37,6 +38,7 @@ pub(crate) fn run(command: Command) -> Outcome {
         Command::Best(options) => best::run(&options),
         Command::Inputs(options) => inputs::run(&options),
         Command::Report(options) => report::run(&options),
+        Command::Dash(options) => dash::run(&options),
         Command::Plot(options) => plot::run(&options),
         Command::Why(options) => why::run(&options),
         Command::Trials(options) => trials::run(&options),

@@ -8,6 +8,7 @@ mod bad;
 mod by_hand;
 mod chapters;
 mod check;
+mod dash;
 mod earlier;
 mod everyday;
 mod export;

@@ -104,3 +104,10 @@ fn evaluations_outlive_a_terminated_driver() {
     let trials = folder.tribo(["trials", "--json"]).json();
     assert!(trials["trials"].as_array().unwrap().iter().all(|trial| trial["attempts"] == 1), "{trials}");
 }
+
+#[test]
+fn what_a_terminal_would_obey_in_the_words_of_a_solver_is_shown() {
+    let command = r#"'printf "\033[31mred" >&2; exit 3'"#;
+    let done = Folder::with(&with_command(command)).tribo(["run"]).code(6).says("\\u{1b}[31mred");
+    assert!(!done.stderr.contains('\u{1b}'), "{done:?}");
+}

@@ -186,6 +186,16 @@ impl Running {
         self.signal("INT");
     }
 
+    /// The next line of its standard output.
+    pub(crate) fn line(&mut self) -> String {
+        let (mut line, mut byte) = (Vec::new(), [0]);
+        let stdout = self.child.stdout.as_mut().unwrap();
+        while !line.ends_with(b"\n") && stdout.read(&mut byte).unwrap() == 1 {
+            line.push(byte[0]);
+        }
+        String::from_utf8(line).unwrap()
+    }
+
     /// What it has said so far.
     pub(crate) fn stderr(&self) -> String {
         fs::read_to_string(&self.stderr).unwrap()

@@ -9,7 +9,7 @@ const POLICY: &str =
 
 /// A page in the making.
 #[derive(Default)]
-pub(super) struct Html {
+pub struct Html {
     body: String,
     /// Places in the list of contents.
     contents: Vec<(String, String)>,
@@ -17,26 +17,29 @@ pub(super) struct Html {
 
 impl Html {
     /// A heading that the list of contents names.
-    pub(super) fn section(&mut self, title: &str) {
+    pub fn section(&mut self, title: &str) {
         let id: String = title.to_lowercase().chars().filter(|c| c.is_ascii_alphanumeric()).collect();
         self.body += &format!("<h2 id=\"{id}\">{}</h2>\n", escaped(title));
         self.contents.push((id, title.to_owned()));
     }
 
-    pub(super) fn heading(&mut self, title: &str) {
+    /// A heading below that of a section.
+    pub fn heading(&mut self, title: &str) {
         self.body += &format!("<h3>{}</h3>\n", escaped(title));
     }
 
-    pub(super) fn paragraph(&mut self, text: &str) {
+    /// A paragraph.
+    pub fn paragraph(&mut self, text: &str) {
         self.body += &format!("<p>{}</p>\n", escaped(text));
     }
 
     /// A paragraph that stands out, `good`, `fair` or `poor`.
-    pub(super) fn verdict(&mut self, class: &str, text: &str) {
+    pub fn verdict(&mut self, class: &str, text: &str) {
         self.body += &format!("<p class=\"verdict {class}\">{}</p>\n", escaped(text));
     }
 
-    pub(super) fn list(&mut self, items: &[String]) {
+    /// A list.
+    pub fn list(&mut self, items: &[String]) {
         self.body += "<ul>\n";
         for item in items {
             self.body += &format!("<li>{}</li>\n", escaped(item));
@@ -45,19 +48,19 @@ impl Html {
     }
 
     /// A picture.
-    pub(super) fn chart(&mut self, chart: &dyn Chart) {
+    pub fn chart(&mut self, chart: &dyn Chart) {
         self.body += &format!("<figure>{}</figure>\n", chart.picture().svg(Scheme::Page));
     }
 
     /// Pictures side by side, as many as fit.
-    pub(super) fn charts(&mut self, charts: &[Box<dyn Chart>]) {
+    pub fn charts(&mut self, charts: &[Box<dyn Chart>]) {
         self.body += "<div class=\"side\">\n";
         charts.iter().for_each(|chart| self.chart(chart.as_ref()));
         self.body += "</div>\n";
     }
 
     /// A table. Cells that are numbers stand at the right.
-    pub(super) fn table(&mut self, header: &[&str], rows: &[Vec<String>]) {
+    pub fn table(&mut self, header: &[&str], rows: &[Vec<String>]) {
         self.body += "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>";
         for name in header {
             self.body += &format!("<th scope=\"col\">{}</th>", escaped(name));
@@ -75,7 +78,7 @@ impl Html {
     }
 
     /// Names and values.
-    pub(super) fn facts(&mut self, facts: &[(&str, String)]) {
+    pub fn facts(&mut self, facts: &[(&str, String)]) {
         self.body += "<dl>\n";
         for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
             self.body += &format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(value));
@@ -84,19 +87,29 @@ impl Html {
     }
 
     /// Text as it is, folded away under a title.
-    pub(super) fn folded(&mut self, title: &str, text: &str) {
+    pub fn folded(&mut self, title: &str, text: &str) {
         let (title, text) = (escaped(title), escaped(text));
         self.body +=
             &format!("<details><summary>{title}</summary><pre tabindex=\"0\">{text}</pre></details>\n");
     }
 
     /// Text as it is.
-    pub(super) fn code(&mut self, text: &str) {
+    pub fn code(&mut self, text: &str) {
         self.body += &format!("<pre tabindex=\"0\">{}</pre>\n", escaped(text));
     }
 
+    /// Markup of the caller, who has escaped what is in it.
+    pub fn raw(&mut self, markup: &str) {
+        self.body += markup;
+    }
+
+    /// What was written, without a page around it.
+    pub fn into_body(self) -> String {
+        self.body
+    }
+
     /// The file.
-    pub(super) fn page(self, title: &str) -> String {
+    pub fn page(self, title: &str) -> String {
         let title = escaped(title);
         let links: String = self
             .contents

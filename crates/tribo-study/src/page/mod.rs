@@ -8,16 +8,21 @@ mod html;
 mod sections;
 mod style;
 
+pub use html::Html;
+pub use sections::Section;
+pub use style::STYLE;
+
 use crate::view::View;
 use crate::{Error, Result};
-use html::Html;
 use std::fs;
 use std::path::Path;
 
 /// The page of a study.
 pub fn report(view: &View) -> Result<String> {
     let mut html = Html::default();
-    sections::all(&mut html, view)?;
+    for section in Section::ALL {
+        section.write(&mut html, view)?;
+    }
     Ok(html.page(&view.config.name))
 }
 

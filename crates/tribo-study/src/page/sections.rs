@@ -20,17 +20,58 @@ const MAPS: usize = 3;
 /// Bars of the inputs that matter.
 const BARS: usize = 12;
 
-pub(super) fn all(html: &mut Html, view: &View) -> Result<()> {
-    overview(html, view);
-    convergence(html, view);
-    inputs(html, view);
-    model(html, view)?;
-    search(html, view);
-    failures(html, view);
-    machine(html, view);
-    findings(html, view);
-    again(html, view);
-    Ok(())
+/// A section of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    /// What was found, how sure it is, what to do next, what was asked.
+    Result,
+    /// The best so far.
+    Convergence,
+    /// Which inputs matter.
+    Inputs,
+    /// What the model expects, and whether it is to be trusted.
+    Model,
+    /// Where the search went.
+    Search,
+    /// What failed.
+    Failures,
+    /// Who worked when.
+    Machine,
+    /// What the strategy has found out.
+    Strategy,
+    /// How to do it again.
+    Again,
+}
+
+impl Section {
+    /// All of them, in the order they are read.
+    pub const ALL: [Section; 9] = [
+        Section::Result,
+        Section::Convergence,
+        Section::Inputs,
+        Section::Model,
+        Section::Search,
+        Section::Failures,
+        Section::Machine,
+        Section::Strategy,
+        Section::Again,
+    ];
+
+    /// Writes it; nothing where it has nothing to say.
+    pub fn write(self, html: &mut Html, view: &View) -> Result<()> {
+        match self {
+            Section::Result => overview(html, view),
+            Section::Convergence => convergence(html, view),
+            Section::Inputs => inputs(html, view),
+            Section::Model => model(html, view)?,
+            Section::Search => search(html, view),
+            Section::Failures => failures(html, view),
+            Section::Machine => machine(html, view),
+            Section::Strategy => findings(html, view),
+            Section::Again => again(html, view),
+        }
+        Ok(())
+    }
 }
 
 fn overview(html: &mut Html, view: &View) {
@@ -175,21 +216,19 @@ fn sureness(view: &View, best: &Best) -> Vec<String> {
             words.push("The model sees no noise: the same point should give the same value again.".to_owned())
         }
     }
-    let near = view
-        .outcomes
-        .iter()
-        .filter(|o| o.value.is_some_and(|value| is_close(view, value, best.value)))
-        .count();
+    let close = 0.01 * spread(view);
+    let values = view.outcomes.iter().filter_map(|outcome| outcome.value);
+    let near = values.filter(|value| (value - best.value).abs() <= close).count();
     if near > 1 {
         words.push(format!("{near} trials came within 1 % of the spread of all values."));
     }
     words
 }
 
-fn is_close(view: &View, value: f64, best: f64) -> bool {
+/// The distance from the smallest value to the largest.
+fn spread(view: &View) -> f64 {
     let values = || view.outcomes.iter().filter_map(|outcome| outcome.value);
-    let spread = values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min);
-    (value - best).abs() <= 0.01 * spread
+    values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min)
 }
 
 /// What to do, the most urgent first.
@@ -201,7 +240,7 @@ fn advice(view: &View) -> Vec<String> {
         );
         return advice;
     };
-    advice.push(match &view.model {
+    advice.push(match view.model.as_deref() {
         Some(Model { foresight: Some(ahead), .. }) => foreseen(view, ahead),
         Some(model) => unforeseen(model),
         None => "How much more evaluations would bring cannot be said: there is no model.".to_owned(),
@@ -246,9 +285,7 @@ fn unforeseen(model: &Model) -> String {
 
 fn foreseen(view: &View, ahead: &Foresight) -> String {
     let Foresight { evaluations, gain, gain_sd, .. } = ahead;
-    let values = || view.outcomes.iter().filter_map(|outcome| outcome.value);
-    let spread = values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min);
-    if is_nothing(*gain, spread) {
+    if is_nothing(*gain, spread(view)) {
         return format!(
             "{evaluations} more evaluations are expected to gain next to nothing, less than a thousandth of the spread of all \
              values: a good moment to stop."
@@ -411,7 +448,8 @@ fn machine(html: &mut Html, view: &View) {
     let Some(chart) = view.timeline() else { return };
     html.section("Machine");
     html.chart(&chart);
-    let hosts: Vec<String> = machine.hosts.iter().take(12).map(|(host, n)| format!("{host} ({n})")).collect();
+    let hosts: Vec<String> =
+        machine.hosts().iter().take(12).map(|(host, n)| format!("{host} ({n})")).collect();
     html.facts(&[
         ("workers", machine.lanes.to_string()),
         ("in use", format!("{:.0} % of the time", 100.0 * machine.busy)),

@@ -1,6 +1,7 @@
 //! The style of a page: one column that can be read on a telephone and on paper, light and dark.
 
-pub(super) const STYLE: &str = "\
+/// The style of a page, without the colours of its charts.
+pub const STYLE: &str = "\
 :root{color-scheme:light dark;--ground:#ffffff;--ink:#222222;--muted:#5c6370;--line:#dfe1e5;--soft:#f5f6f8;--link:#0060a0;--good:#00724f;--fair:#8a5a00;--poor:#b23a00}
 @media (prefers-color-scheme:dark){:root{--ground:#15181d;--ink:#e3e6ea;--muted:#9aa2ad;--line:#333942;--soft:#1d2128;--link:#6cbcf0;--good:#4fd0a0;--fair:#f0bb4a;--poor:#ff9a66}}
 *{box-sizing:border-box}

@@ -4,7 +4,7 @@
 //! process ids). Numbers of up to three digits stay: exit codes 1 and 137 are different causes.
 
 use super::row::{Begun, Row, State};
-use crate::store::ledger::Ledger;
+use crate::store::ledger::{Ledger, TrialState};
 use crate::tag::AttemptId;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -28,11 +28,11 @@ pub struct Group {
 pub fn groups(ledger: &Ledger) -> Vec<Group> {
     let none = Begun::new();
     let mut groups: BTreeMap<(State, String), Group> = BTreeMap::new();
-    for (trial, state) in ledger.told() {
+    let is_failure = |state: &TrialState| {
+        state.outcome.as_ref().is_some_and(|finding| State::of(finding.kind).is_failure())
+    };
+    for (trial, state) in ledger.told().filter(|(_, state)| is_failure(state)) {
         let row = Row::new(trial, state, &none);
-        if !row.state.is_failure() {
-            continue;
-        }
         let cause = cause(row.reason);
         let group = groups.entry((row.state, cause.clone())).or_insert(Group {
             state: row.state,

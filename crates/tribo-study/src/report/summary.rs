@@ -13,7 +13,6 @@ use crate::store::ledger::{Ledger, Source};
 use crate::waiting::Waiting;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use std::collections::VecDeque;
 use tribo::space::Direction;
 use tribo::surrogate::watch::Unwatched;
 
@@ -247,10 +246,18 @@ pub fn best(config: &Config, ledger: &Ledger, points: Points<'_>, top: usize) ->
         let is_here = points.earlier.point(trial).is_none() || points.earlier.now(trial).is_some();
         Some((trial, finding.value(config.objective()).filter(|_| is_here)?, &finding.outputs))
     });
-    let mut measured: Vec<(u64, f64, &Outputs)> = measured.collect();
-    measured.sort_by(|a, b| direction.to_internal(a.1).total_cmp(&direction.to_internal(b.1)));
-    measured.truncate(top);
-    let with_point = |(trial, value, outputs): (u64, f64, &Outputs)| {
+    let mut measured: Vec<(usize, (u64, f64, &Outputs))> = measured.enumerate().collect();
+    let worth = |value: f64| direction.to_internal(value);
+    let order = |a: &(usize, (u64, f64, &Outputs)), b: &(usize, (u64, f64, &Outputs))| {
+        worth(a.1.1).total_cmp(&worth(b.1.1)).then(a.0.cmp(&b.0))
+    };
+    // Of a hundred thousand only those that are wanted are sorted.
+    if measured.len() > top {
+        measured.select_nth_unstable_by(top, order);
+        measured.truncate(top);
+    }
+    measured.sort_by(order);
+    let with_point = |(_, (trial, value, outputs)): (usize, (u64, f64, &Outputs))| {
         let params = match points.now(trial)? {
             Some(point) => crate::point::to_json(points.study.space(), &point),
             None => points.params(trial)?,
@@ -296,15 +303,11 @@ fn phase(config: &Config, ledger: &Ledger, counts: &Counts, best: Option<&Best>,
 
 /// The pace over the last trials that were evaluated here; those taken in from elsewhere took no time.
 fn pace(ledger: &Ledger, counts: &Counts, budget: &Budget) -> Option<Pace> {
-    let mut recent: VecDeque<(u64, Option<f64>)> = VecDeque::with_capacity(RECENT + 1);
-    for (_, state) in ledger.told().filter(|(_, state)| !state.attempts.is_empty()) {
-        let wall = state.deciding().and_then(|attempt| attempt.end.as_ref()?.wall_s);
-        recent.push_back((state.told_ms, wall));
-        if recent.len() > RECENT {
-            recent.pop_front();
-        }
-    }
-    let (first, last) = (recent.front()?.0, recent.back()?.0);
+    let evaluated = ledger.told().rev().filter(|(_, state)| !state.attempts.is_empty()).take(RECENT);
+    let recent: Vec<(u64, Option<f64>)> = evaluated
+        .map(|(_, state)| (state.told_ms, state.deciding().and_then(|attempt| attempt.end.as_ref()?.wall_s)))
+        .collect();
+    let (last, first) = (recent.first()?.0, recent.last()?.0);
     let seconds = last.saturating_sub(first) as f64 / 1e3;
     if recent.len() < 2 || seconds <= 0.0 {
         return None;
@@ -362,12 +365,12 @@ fn concerns(ledger: &Ledger, counts: &Counts, phase: &Phase, layout: &Layout, se
 
 /// What to say of the last trials, if many in a row gave no value. A point that is not allowed is an answer.
 fn row_of_failures(ledger: &Ledger, phase: &Phase, study: &str) -> Option<String> {
-    let told: Vec<Kind> = ledger.told().filter_map(|(_, trial)| Some(trial.outcome.as_ref()?.kind)).collect();
-    let row: Vec<Kind> = told.iter().rev().take_while(|kind| **kind != Kind::Ok).copied().collect();
+    let told = ledger.told().rev().filter_map(|(_, trial)| Some(trial.outcome.as_ref()?.kind));
+    let row: Vec<Kind> = told.take_while(|kind| *kind != Kind::Ok).collect();
     if row.len() < FAILING {
         return None;
     }
-    let (n, are_all) = (row.len(), row.len() == told.len());
+    let (n, are_all) = (row.len(), row.len() == ledger.told().len());
     let which = if are_all { format!("all {n}") } else { format!("the last {n}") };
     if row.iter().all(|kind| *kind == Kind::Infeasible) {
         return Some(format!("{which} points were not allowed; do the bounds leave room for one that is?"));

@@ -6,11 +6,12 @@
 
 use super::{AHEAD, FIT, Until};
 use crate::Result;
-use crate::config::Config;
+use crate::reading::Reading;
 use crate::replay;
-use crate::store::ledger::{Event, Ledger};
+use crate::store::ledger::Event;
 use std::time::Instant;
 use tribo::analysis::{foresight, validation};
+use tribo::strategy::Study;
 
 /// Forecasts that were off by more than this factor are not repeated; `tribo-bench foresight` says what that is worth.
 const FACTOR: f64 = 4.0;
@@ -40,26 +41,44 @@ impl Hindsight {
     }
 }
 
-/// The forecast of the last evaluations; None where there was none.
-pub(super) fn hindsight(config: &Config, ledger: &Ledger) -> Result<Option<Hindsight>> {
-    let value = |trial: u64| ledger.trial(trial)?.outcome.as_ref()?.value(config.objective());
-    let told = |event: &Event| match event {
-        Event::Told(trial) => value(*trial),
-        _ => None,
-    };
-    let mut measured = ledger.events().iter().enumerate().rev().filter(|(_, event)| told(event).is_some());
-    let Some((at, _)) = measured.nth(AHEAD - 1) else { return Ok(None) };
-    let Some(mut study) = replay::after(config, ledger, at)? else { return Ok(None) };
-    let Some(before) = study.best()?.map(|best| config.direction.to_internal(best.value)) else {
-        return Ok(None);
-    };
-    // A model that cannot be made foresees nothing.
-    let Some(look) = study.look(&Until(Instant::now() + FIT)).ok().flatten() else { return Ok(None) };
-    let ahead = foresight(&look, validation(&look).as_ref(), AHEAD, config.seed).ok().flatten();
-    let since =
-        ledger.events()[at..].iter().filter_map(told).map(|value| config.direction.to_internal(value));
-    let best = since.fold(before, f64::min);
-    Ok(ahead.map(|ahead| Hindsight { expected: ahead.gain, found: before - best }))
+/// A study as it was some evaluations ago, and what came since.
+pub struct Past {
+    study: Study,
+    seed: u64,
+    /// The best value then, and the best of those since; smaller is better.
+    before: f64,
+    since: f64,
+}
+
+impl Past {
+    /// The study before its last evaluations; None if it had found nothing then.
+    pub fn of(reading: &Reading) -> Result<Option<Past>> {
+        let (config, ledger) = (&reading.config, reading.ledger());
+        let value = |trial: u64| ledger.trial(trial)?.outcome.as_ref()?.value(config.objective());
+        let told = |event: &Event| match event {
+            Event::Told(trial) => value(*trial),
+            _ => None,
+        };
+        let mut measured =
+            ledger.events().iter().enumerate().rev().filter(|(_, event)| told(event).is_some());
+        let Some((at, _)) = measured.nth(AHEAD - 1) else { return Ok(None) };
+        let Some(study) = replay::after(config, ledger, at)? else { return Ok(None) };
+        let Some(before) = study.best()?.map(|best| config.direction.to_internal(best.value)) else {
+            return Ok(None);
+        };
+        let since =
+            ledger.events()[at..].iter().filter_map(told).map(|value| config.direction.to_internal(value));
+        let since = since.fold(before, f64::min);
+        Ok(Some(Past { study, seed: config.seed, before, since }))
+    }
+
+    /// The forecast then, and what came; None if there was no forecast.
+    pub fn hindsight(mut self) -> Option<Hindsight> {
+        // A model that cannot be made foresees nothing.
+        let look = self.study.look(&Until(Instant::now() + FIT)).ok().flatten()?;
+        let ahead = foresight(&look, validation(&look).as_ref(), AHEAD, self.seed).ok().flatten()?;
+        Some(Hindsight { expected: ahead.gain, found: self.before - self.since })
+    }
 }
 
 #[cfg(test)]

@@ -55,6 +55,16 @@ impl InputAxis {
         }
     }
 
+    /// How many values it has, evenly spaced, if it has so few that one steps from one to the next.
+    pub fn n_steps(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Int { low, high, scale: Scale::Linear } => {
+                Some(high.abs_diff(*low) + 1).filter(|n| (2..=200).contains(n))
+            }
+            _ => None,
+        }
+    }
+
     /// Its value in a point, a category as its index.
     pub fn number(&self, point: &Point) -> f64 {
         match point.columns()[self.parameter].get(self.element) {

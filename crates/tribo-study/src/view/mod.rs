@@ -14,8 +14,9 @@ mod model;
 mod timeline;
 pub mod why;
 
-pub use hindsight::{Hindsight, is_nothing};
+pub use hindsight::{Hindsight, Past, is_nothing};
 pub use input::InputAxis;
+pub use model::Through;
 pub use timeline::Machine;
 
 use crate::Result;
@@ -26,6 +27,8 @@ use crate::replay::Rebuilt;
 use crate::report::row::{Begun, Row, State};
 use crate::report::summary::{Summary, summary};
 use crate::report::text::count;
+use crate::store::ledger::Ledger;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tribo::analysis::{Foresight, Share, Trust, Validation, foresight, sensitivity, validation};
 use tribo::strategy::{Insight, Look};
@@ -120,7 +123,7 @@ pub struct View {
     /// Inputs shown, the most important first.
     pub inputs: Vec<InputAxis>,
     /// The model, where there is one.
-    pub model: Option<Model>,
+    pub model: Option<Arc<Model>>,
     /// Who worked when.
     pub machine: Machine,
 }
@@ -137,21 +140,27 @@ impl Watch for Until {
 impl View {
     /// The study as it is now.
     pub fn of(reading: &Reading) -> Result<View> {
+        let hindsight = Past::of(reading)?.and_then(Past::hindsight);
+        Draft::of(reading, hindsight)?.finish()
+    }
+
+    /// The study as it is now, with the model of an earlier view and without the places of trials: it costs what was added to
+    /// the journal, and a pass over all trials.
+    pub fn at_a_glance(reading: &mut Reading, earlier: Option<&View>) -> Result<View> {
         let seen = reading.seen()?;
-        let mut rebuilt = reading.rebuilt()?;
-        let ledger = reading.ledger();
-        let config = reading.config.clone();
-        let summary = summary(&config, ledger, rebuilt.points(), &reading.layout, &seen)?;
+        let (layout, config) = (reading.layout.clone(), reading.config.clone());
+        let (ledger, rebuilt) = reading.current()?;
+        let summary = summary(&config, ledger, rebuilt.points(), &layout, &seen)?;
         let insight = rebuilt.study.insight();
-        // A model that cannot be made is not shown; the study itself has its ways to go on without.
-        let look = rebuilt.study.look(&Until(Instant::now() + FIT)).ok().flatten();
-        let hindsight = hindsight::hindsight(&config, ledger)?;
-        let model = look.map(|look| Model::new(look, hindsight, config.seed));
-        let order = order(&config, model.as_ref(), &insight);
-        let inputs: Vec<InputAxis> = order.iter().map(|&input| InputAxis::of(&config.space, input)).collect();
-        let outcomes = outcomes(&config, reading, &rebuilt, &inputs)?;
+        // In another chapter an input may be another one.
+        let earlier = earlier
+            .filter(|view| (&view.config_text, view.summary.chapters) == (&ledger.config, summary.chapters));
+        let (model, inputs) = match earlier {
+            Some(view) => (view.model.clone(), view.inputs.clone()),
+            None => (None, inputs(&config, None, &insight)),
+        };
+        let outcomes = outcomes(&config, ledger);
         let machine = Machine::of(ledger, &seen.begun, seen.now_ms, seen.driver.is_some());
-        let layout = reading.layout.clone();
         let config_text = ledger.config.clone();
         Ok(View { layout, config, config_text, summary, insight, outcomes, inputs, model, machine })
     }
@@ -202,8 +211,51 @@ impl Model {
     }
 }
 
+/// What a view is made from, taken from a reading at one moment. The model is made without the reading, which can go on.
+pub struct Draft {
+    /// All but the model, the inputs by their importance, and the places of trials.
+    view: View,
+    rebuilt: Rebuilt,
+    hindsight: Option<Hindsight>,
+}
+
+impl Draft {
+    /// The study as it is now; the last forecast comes from [`Past`].
+    pub fn of(reading: &Reading, hindsight: Option<Hindsight>) -> Result<Draft> {
+        let seen = reading.seen()?;
+        let rebuilt = reading.rebuilt()?;
+        let ledger = reading.ledger();
+        let (layout, config) = (reading.layout.clone(), reading.config.clone());
+        let summary = summary(&config, ledger, rebuilt.points(), &layout, &seen)?;
+        let view = View {
+            layout,
+            config_text: ledger.config.clone(),
+            summary,
+            insight: rebuilt.study.insight(),
+            outcomes: outcomes(&config, ledger),
+            inputs: vec![],
+            model: None,
+            machine: Machine::of(ledger, &seen.begun, seen.now_ms, seen.driver.is_some()),
+            config,
+        };
+        Ok(Draft { view, rebuilt, hindsight })
+    }
+
+    /// Makes the model, and what is said about it.
+    pub fn finish(self) -> Result<View> {
+        let Draft { mut view, mut rebuilt, hindsight } = self;
+        let seed = view.config.seed;
+        // A model that cannot be made is not shown; the study itself has its ways to go on without.
+        let look = rebuilt.study.look(&Until(Instant::now() + FIT)).ok().flatten();
+        view.model = look.map(|look| Arc::new(Model::new(look, hindsight, seed)));
+        view.inputs = inputs(&view.config, view.model.as_deref(), &view.insight);
+        view.place(&rebuilt)?;
+        Ok(view)
+    }
+}
+
 /// The inputs to show: by share, else those named, else the first ones.
-fn order(config: &Config, model: Option<&Model>, insight: &Insight) -> Vec<usize> {
+fn inputs(config: &Config, model: Option<&Model>, insight: &Insight) -> Vec<InputAxis> {
     let by_share = model.iter().flat_map(|model| model.shares.iter().map(|share| share.input));
     let named = insight.active.iter().map(|input| input.input);
     let mut order: Vec<usize> = Vec::new();
@@ -212,33 +264,36 @@ fn order(config: &Config, model: Option<&Model>, insight: &Insight) -> Vec<usize
             order.push(input);
         }
     }
-    order
+    order.into_iter().map(|input| InputAxis::of(&config.space, input)).collect()
 }
 
-fn outcomes(
-    config: &Config,
-    reading: &Reading,
-    rebuilt: &Rebuilt,
-    inputs: &[InputAxis],
-) -> Result<Vec<Outcome>> {
+/// Trials with an outcome, without their places.
+fn outcomes(config: &Config, ledger: &Ledger) -> Vec<Outcome> {
     let none = Begun::new();
-    let mut outcomes = Vec::new();
-    for (trial, state) in reading.ledger().told() {
+    let outcome = |(trial, state)| {
         let row = Row::new(trial, state, &none);
-        let value = row.value(config.objective());
-        outcomes.push(Outcome { trial, state: row.state, value, places: None });
+        Outcome { trial, state: row.state, value: row.value(config.objective()), places: None }
+    };
+    ledger.told().map(outcome).collect()
+}
+
+impl View {
+    /// Finds the places of trials. Points of very many inputs take time to make: those of the best, and an even choice of the
+    /// others.
+    fn place(&mut self, rebuilt: &Rebuilt) -> Result<()> {
+        let View { config, outcomes, inputs, .. } = self;
+        let internal = |value: f64| config.direction.to_internal(value);
+        let measured =
+            outcomes.iter().enumerate().filter_map(|(i, outcome)| Some((internal(outcome.value?), i)));
+        let mut order: Vec<(f64, usize)> = measured.collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let others = order.split_off(order.len().min(PLACED / 3));
+        for (_, i) in order.into_iter().chain(thinned(others, PLACED - PLACED / 3)) {
+            let point = rebuilt.points().now(outcomes[i].trial)?;
+            outcomes[i].places = point.map(|point| inputs.iter().map(|input| input.place(&point)).collect());
+        }
+        Ok(())
     }
-    // Points of very many inputs take time to make: those of the best, and an even choice of the others.
-    let internal = |value: f64| config.direction.to_internal(value);
-    let mut order: Vec<(f64, usize)> =
-        outcomes.iter().enumerate().filter_map(|(i, outcome)| Some((internal(outcome.value?), i))).collect();
-    order.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let others = order.split_off(order.len().min(PLACED / 3));
-    for (_, i) in order.into_iter().chain(thinned(others, PLACED - PLACED / 3)) {
-        let point = rebuilt.points().now(outcomes[i].trial)?;
-        outcomes[i].places = point.map(|point| inputs.iter().map(|input| input.place(&point)).collect());
-    }
-    Ok(outcomes)
 }
 
 /// At most `most` of the items, evenly chosen; the last one always.

@@ -11,22 +11,69 @@ use tribo_chart::{Axis, Bars, Dots, HeatMap, LineChart, Mark, Measure, Rule, Sca
 const SLICE: usize = 61;
 const GRID: usize = 36;
 
+/// A place in the model that slices go through.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Through {
+    /// Its coordinates.
+    pub place: Vec<f64>,
+    /// The value that is marked there.
+    pub value: f64,
+    /// What it is, such as `the best trial`.
+    pub name: String,
+}
+
 impl View {
+    /// The best point of the model with some inputs set: each by its number, to a place between its ends, or to the number of
+    /// a category. None without a model, or if it does not see one of them.
+    pub fn set(&self, set: &[(usize, f64)]) -> Result<Option<Through>> {
+        let Some(model) = &self.model else { return Ok(None) };
+        let mut place = model.look.best_point();
+        for &(number, value) in set {
+            if !value.is_finite() || number >= self.config.space.n_inputs() {
+                return Ok(None);
+            }
+            let input = InputAxis::of(&self.config.space, number);
+            let Some((_, range)) = self.coordinates_of(&input) else { return Ok(None) };
+            if input.is_categorical() {
+                let last = input.categories().len() - 1;
+                in_category(&mut place, &range, value.clamp(0.0, last as f64) as usize);
+            } else {
+                place[range.start] = value.clamp(0.0, 1.0);
+            }
+        }
+        model.look.snap(&mut place);
+        let value = model.look.expected(std::slice::from_ref(&place))?[0].mean;
+        Ok(Some(Through { place, value, name: "the point that is set".to_owned() }))
+    }
+
+    /// An input at a place of the model: its coordinate, or the number of its category, and its value as people read it.
+    pub fn setting(&self, input: &InputAxis, place: &[f64]) -> Result<Option<(f64, String)>> {
+        let Some((model, range)) = self.coordinates_of(input) else { return Ok(None) };
+        let number = input.number(&self.config.space.decode(&model.look.whole(place)?)?);
+        Ok(Some(match input.categories().get(number as usize) {
+            Some(category) => (number, category.clone()),
+            None => (place[range.start], plain(number)),
+        }))
+    }
+
     /// The model along one input, through the best point; None without a model, or if it does not see the input.
     pub fn slice(&self, input: &InputAxis) -> Result<Option<LineChart>> {
+        let Some(model) = &self.model else { return Ok(None) };
+        let (place, value) = (model.look.best_point(), self.best_value());
+        self.slice_through(input, &Through { place, value, name: "the best trial".to_owned() })
+    }
+
+    /// The model along one input, through any place.
+    pub fn slice_through(&self, input: &InputAxis, through: &Through) -> Result<Option<LineChart>> {
         let Some((model, range)) = self.coordinates_of(input) else { return Ok(None) };
-        let best = model.look.best_point();
-        let at_best = input.number(&self.config.space.decode(&model.look.whole(&best)?)?);
+        let best = &through.place;
+        let at_best = input.number(&self.config.space.decode(&model.look.whole(best)?)?);
         let mut points = Vec::new();
         if input.is_categorical() {
             for category in 0..input.categories().len() {
                 let mut place = best.clone();
-                match range.len() {
-                    1 => place[range.start] = category as f64,
-                    _ => range
-                        .clone()
-                        .for_each(|k| place[k] = f64::from(u8::from(k - range.start == category))),
-                }
+                in_category(&mut place, &range, category);
+                model.look.snap(&mut place);
                 points.push(place);
             }
         } else {
@@ -55,15 +102,15 @@ impl View {
                 series.band.push((x, low, high));
             }
         }
-        let marks = self.near(model, &range, input)?;
-        let strong =
-            Mark { x: at_best, y: self.best_value(), title: "the best trial".to_owned(), level: None };
+        let marks = self.near(model, best, &range, input)?;
+        let strong = Mark { x: at_best, y: through.value, title: through.name.clone(), level: None };
         Ok(Some(LineChart {
             title: format!("Along {}", input.name),
             description: format!(
-                "What the model expects of {} along {}, all other inputs as in the best trial.",
+                "What the model expects of {} along {}, all other inputs as in {}.",
                 self.objective(),
-                input.name
+                input.name,
+                through.name
             ),
             x: input.axis(),
             y: self.slice_axis(&series),
@@ -93,11 +140,17 @@ impl View {
         if room > 0.0 { axis.within(low - room, high + room) } else { axis }
     }
 
-    /// The results to show in a slice: those that differ little from the best point in all other coordinates, or all where
-    /// only one is modelled.
-    fn near(&self, model: &Model, range: &std::ops::Range<usize>, input: &InputAxis) -> Result<Vec<Mark>> {
+    /// The results to show in a slice: those that differ little from its place in all other coordinates, or all where only one
+    /// is modelled.
+    fn near(
+        &self,
+        model: &Model,
+        best: &[f64],
+        range: &std::ops::Range<usize>,
+        input: &InputAxis,
+    ) -> Result<Vec<Mark>> {
         let look = &model.look;
-        let (best, scales) = (look.best_point(), look.length_scales());
+        let scales = look.length_scales();
         let mut marks = vec![];
         for (trial, place, value) in look.results() {
             let distance: f64 = (0..look.dim())
@@ -260,5 +313,13 @@ impl View {
 
     fn best_value(&self) -> f64 {
         self.summary.best.as_ref().map_or(f64::NAN, |best| best.value)
+    }
+}
+
+/// Puts a place into a category of the input with these coordinates.
+fn in_category(place: &mut [f64], range: &std::ops::Range<usize>, category: usize) {
+    match range.len() {
+        1 => place[range.start] = category as f64,
+        _ => range.clone().for_each(|k| place[k] = f64::from(u8::from(k - range.start == category))),
     }
 }

@@ -89,6 +89,54 @@ fn the_slice_through_the_best_point_meets_it() {
 }
 
 #[test]
+fn slices_along_names_meet_the_best_point_too() {
+    for choices in ["\"one\", \"two\"", "\"one\", \"two\", \"three\""] {
+        let file = FILE.replace("\"one\", \"two\", \"three\"", choices);
+        let (_folder, reading) = study(&file, 30);
+        let view = View::of(&reading).unwrap();
+        let (model, mode) =
+            (view.model.as_ref().unwrap(), InputAxis::named(&view.config.space, "mode").unwrap());
+        let slice = view.slice(&mode).unwrap().unwrap();
+        let best = model.look.best_point();
+        let expected = model.look.expected(std::slice::from_ref(&best)).unwrap()[0].mean;
+        let (at, shown) = view.setting(&mode, &best).unwrap().unwrap();
+        assert_eq!(mode.categories()[at as usize], shown);
+        let there = slice.series[0].points.iter().find(|(x, _)| (x - at).abs() < 0.4).unwrap();
+        assert!((there.1 - expected).abs() < 1e-9, "{choices}: {there:?} and {expected}");
+        // Set to where it is, the best point stays where it is.
+        assert_eq!(view.set(&[(mode.input, at)]).unwrap().unwrap().place, best);
+    }
+}
+
+#[test]
+fn inputs_can_be_set_one_by_one() {
+    let (_folder, reading) = study(FILE, 30);
+    let view = View::of(&reading).unwrap();
+    let axis = |name: &str| InputAxis::named(&view.config.space, name).unwrap();
+    let set = view.set(&[(0, 0.25), (1, 0.5), (2, 7.0), (3, 2.0)]).unwrap().unwrap();
+    let shown = |name: &str| view.setting(&axis(name), &set.place).unwrap().unwrap().1;
+    assert_eq!(["x", "rate", "n", "mode"].map(shown), ["0.25", "0.1", "6", "three"]);
+    assert_eq!((axis("n").n_steps(), axis("x").n_steps()), (Some(6), None));
+    for nonsense in [(9, 0.5), (0, f64::NAN), (usize::MAX, 0.5)] {
+        assert!(view.set(&[nonsense]).unwrap().is_none(), "{nonsense:?}");
+    }
+}
+
+#[test]
+fn a_glance_shows_what_is_new_with_the_model_of_before() {
+    let (_folder, mut reading) = study(FILE, 30);
+    let whole = View::of(&reading).unwrap();
+    let glance = View::at_a_glance(&mut reading, Some(&whole)).unwrap();
+    assert_eq!(glance.summary.best, whole.summary.best);
+    assert_eq!((glance.outcomes.len(), &glance.inputs), (whole.outcomes.len(), &whole.inputs));
+    assert_eq!(glance.convergence(), whole.convergence());
+    assert!(Arc::ptr_eq(glance.model.as_ref().unwrap(), whole.model.as_ref().unwrap()));
+    // A model of another chapter would name other inputs.
+    let other = View { config_text: "another".to_owned(), ..whole };
+    assert!(View::at_a_glance(&mut reading, Some(&other)).unwrap().model.is_none());
+}
+
+#[test]
 fn reasons_are_told_of_every_trial() {
     let (_folder, reading) = study(FILE, 24);
     let first = why(&reading, 0).unwrap();

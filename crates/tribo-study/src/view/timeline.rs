@@ -8,6 +8,8 @@ use crate::job::Kind;
 use crate::report::row::Begun;
 use crate::report::text;
 use crate::store::ledger::{AttemptState, Ledger};
+use crate::tag::AttemptId;
+use std::collections::HashMap;
 use tribo_chart::{Bar, Schedule};
 
 /// Attempts that are drawn at most, the last ones.
@@ -24,7 +26,9 @@ struct Work {
     start: f64,
     end: f64,
     kind: usize,
-    title: String,
+    id: AttemptId,
+    /// The host, by its number among those of the machine.
+    host: Option<usize>,
 }
 
 /// Who worked when.
@@ -42,7 +46,7 @@ pub struct Machine {
     /// Seconds that an attempt waited to begin, the median.
     pub wait_s: f64,
     /// Hosts that did the work, by name, with the number of attempts.
-    pub hosts: Vec<(String, usize)>,
+    hosts: Vec<(String, usize)>,
 }
 
 const KINDS: [&str; 4] = ["with a value", "without a value", "waiting to begin", "under way"];
@@ -55,6 +59,7 @@ impl Machine {
         let seconds = |ms: u64| ms.saturating_sub(first) as f64 / 1e3;
         let mut work: Vec<Work> = Vec::new();
         let mut hosts: Vec<(String, usize)> = Vec::new();
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut waits = Vec::new();
         for attempt in attempts() {
             let submitted = seconds(submitted_ms(attempt));
@@ -70,23 +75,18 @@ impl Machine {
                 None if begun.contains(&attempt.id) => (submitted, seconds(now_ms), 3, ""),
                 None => (seconds(now_ms), seconds(now_ms), 2, ""),
             };
+            let host = (!host.is_empty()).then(|| {
+                let number = *numbers.entry(host).or_insert_with(|| {
+                    hosts.push((host.to_owned(), 0));
+                    hosts.len() - 1
+                });
+                hosts[number].1 += 1;
+                number
+            });
             if kind < 2 {
                 waits.push(start - submitted);
-                if !host.is_empty() {
-                    match hosts.iter_mut().find(|(name, _)| name == host) {
-                        Some((_, n)) => *n += 1,
-                        None => hosts.push((host.to_owned(), 1)),
-                    }
-                }
             }
-            let at = if host.is_empty() { String::new() } else { format!(" on {host}") };
-            let title = format!(
-                "trial {}, attempt {}{at}: {}",
-                attempt.id.trial,
-                attempt.id.attempt,
-                text::duration(end - start)
-            );
-            work.push(Work { lane: 0, submitted, start, end, kind, title });
+            work.push(Work { lane: 0, submitted, start, end, kind, id: attempt.id, host });
         }
         let lanes = assign(&mut work);
         let begin = work.iter().map(|work| work.start).fold(f64::INFINITY, f64::min);
@@ -94,9 +94,11 @@ impl Machine {
         let span_s = (end - begin).max(0.0);
         let work_s: f64 = work.iter().map(|work| work.end - work.start).sum();
         let busy = if span_s > 0.0 { (work_s / (span_s * lanes as f64)).min(1.0) } else { 0.0 };
-        waits.sort_by(f64::total_cmp);
-        let wait_s = waits.get(waits.len() / 2).copied().unwrap_or(0.0);
-        hosts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        let middle = waits.len() / 2;
+        let wait_s = match waits.is_empty() {
+            true => 0.0,
+            false => *waits.select_nth_unstable_by(middle, f64::total_cmp).1,
+        };
         Machine {
             work,
             lanes,
@@ -106,6 +108,22 @@ impl Machine {
             wait_s,
             hosts,
         }
+    }
+}
+
+impl Machine {
+    /// Hosts that did the work, by name, with the number of attempts; the busiest first.
+    pub fn hosts(&self) -> Vec<&(String, usize)> {
+        let mut hosts: Vec<&(String, usize)> = self.hosts.iter().collect();
+        hosts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        hosts
+    }
+
+    /// A piece of work in words.
+    fn title(&self, work: &Work) -> String {
+        let at = work.host.map(|host| format!(" on {}", self.hosts[host].0)).unwrap_or_default();
+        let AttemptId { trial, attempt } = work.id;
+        format!("trial {trial}, attempt {attempt}{at}: {}", text::duration(work.end - work.start))
     }
 }
 
@@ -145,7 +163,7 @@ impl View {
         let mut bars = Vec::new();
         for work in shown {
             let place = |at: f64| (at - first).max(0.0) / unit;
-            let (worker, kind, title) = (work.lane, work.kind, work.title.clone());
+            let (worker, kind, title) = (work.lane, work.kind, machine.title(work));
             bars.push(Bar { worker, start: place(work.start), end: place(work.end), kind, title });
             let wait = work.start - work.submitted;
             if wait >= least_wait && work.submitted >= first {
@@ -179,7 +197,8 @@ mod tests {
 
     #[test]
     fn work_at_the_same_time_is_on_different_lanes() {
-        let work = |start, end| Work { lane: 9, submitted: start, start, end, kind: 0, title: String::new() };
+        let id = AttemptId { trial: 0, attempt: 1 };
+        let work = |start, end| Work { lane: 9, submitted: start, start, end, kind: 0, id, host: None };
         let mut all = vec![work(0.0, 5.0), work(1.0, 2.0), work(2.0, 4.0), work(5.005, 6.0), work(3.0, 3.5)];
         assert_eq!(assign(&mut all), 3);
         assert_eq!(all.iter().map(|work| work.lane).collect::<Vec<_>>(), [0, 1, 1, 2, 0]);

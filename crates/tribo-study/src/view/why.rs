@@ -1,17 +1,20 @@
 //! Why a trial was proposed, what the model expected of it, and what came.
 //!
-//! The journal says for what a trial was asked. What the model expected is found by rebuilding the optimiser as it was just
-//! before: the same events give the same model. Trials of earlier chapters are told by their purpose alone.
+//! The journal says for what a trial was asked. What the model expected is found by rebuilding the optimiser as it was then: the
+//! same events, and the fit that the trial was asked with, give the same model. Trials of earlier chapters are told by their
+//! purpose alone.
 
+use super::{FIT, Until};
+use crate::config::Config;
 use crate::reading::Reading;
 use crate::replay;
 use crate::report::row::{Begun, Row, State};
 use crate::report::text::{count, number};
-use crate::store::ledger::{Source, TrialState};
+use crate::store::ledger::Source;
 use crate::{Error, Result};
 use serde::Serialize;
+use std::time::Instant;
 use tribo::strategy::{Look, Study};
-use tribo::surrogate::watch::Unwatched;
 use tribo::trial::{Ended, Purpose, Recipe, Trial};
 
 /// A chance that is none.
@@ -69,31 +72,61 @@ pub struct Expectation {
 
 /// Why a trial was proposed; an error if there is no such trial.
 pub fn why(reading: &Reading, trial: u64) -> Result<Why> {
-    let ledger = reading.ledger();
-    let Some(state) = ledger.trial(trial) else {
-        let n = ledger.trials().len();
-        return Err(Error::Usage(format!("there is no trial {trial}: the study has {}", count(n, "trial"))));
-    };
-    let asked = match &state.source {
-        Source::Asked { trial, .. } => Some(trial),
-        Source::Imported(_) => None,
-    };
-    let mut study = match asked {
-        Some(_) => replay::before(&reading.config, ledger, trial)?,
-        None => None,
-    };
-    let expected = match &mut study {
-        Some(study) => expectation(study, reading, trial)?,
-        None => None,
-    };
-    let none = Begun::new();
-    let row = Row::new(trial, state, &none);
-    let measured = row.value(reading.config.objective());
-    let reason = reason(asked);
-    let mut words = vec![first_words(asked, reason)];
-    words.extend(asked.and_then(decided));
-    if let Some(study) = &study {
-        let pending = study.history().pending().count();
+    Asked::of(reading, trial)?.why()
+}
+
+/// A trial and the study as it was when it was asked, taken from a reading at one moment. The model is made without the reading,
+/// which can go on.
+pub struct Asked {
+    trial: u64,
+    /// As the optimiser asked it.
+    asked: Option<Trial>,
+    /// The study just before; None for trials of earlier chapters, and those that nobody asked.
+    study: Option<Study>,
+    config: Config,
+    state: State,
+    /// Why there is no value.
+    reason: String,
+    measured: Option<f64>,
+}
+
+impl Asked {
+    /// A trial; an error if there is no such trial.
+    pub fn of(reading: &Reading, trial: u64) -> Result<Asked> {
+        let ledger = reading.ledger();
+        let Some(state) = ledger.trial(trial) else {
+            let n = ledger.trials().len();
+            return Err(Error::Usage(format!(
+                "there is no trial {trial}: the study has {}",
+                count(n, "trial")
+            )));
+        };
+        let asked = match &state.source {
+            Source::Asked { trial, .. } => Some(trial.clone()),
+            Source::Imported(_) => None,
+        };
+        let study = match asked {
+            Some(_) => replay::before(&reading.config, ledger, trial)?,
+            None => None,
+        };
+        let none = Begun::new();
+        let row = Row::new(trial, state, &none);
+        let (measured, reason) = (row.value(reading.config.objective()), row.reason.to_owned());
+        Ok(Asked { trial, asked, study, config: reading.config.clone(), state: row.state, reason, measured })
+    }
+
+    /// Why it was proposed.
+    pub fn why(self) -> Result<Why> {
+        let Asked { trial, asked, mut study, config, state, reason: failure, measured } = self;
+        let asked = asked.as_ref();
+        let pending = study.as_ref().map_or(0, |study| study.history().pending().count());
+        let expected = match (&mut study, asked) {
+            (Some(study), Some(asked)) => expectation(study, asked)?,
+            _ => None,
+        };
+        let reason = reason(asked);
+        let mut words = vec![first_words(asked, reason)];
+        words.extend(asked.and_then(decided));
         if pending > 0 {
             let those = if pending == 1 { "that one" } else { "those" };
             words.push(format!(
@@ -101,25 +134,27 @@ pub fn why(reading: &Reading, trial: u64) -> Result<Why> {
                 verb(pending, "trial")
             ));
         }
+        if let Some(expected) = &expected {
+            words.extend(character(reason, expected, &config));
+        } else if asked.is_some() && study.is_none() {
+            words.push(
+                "it belongs to an earlier chapter: what was expected of it then is not looked up".to_owned(),
+            );
+        }
+        words.push(came(state, &failure, expected.as_ref(), measured));
+        Ok(Why { trial, reason, words, expected, measured })
     }
-    if let Some(expected) = &expected {
-        words.extend(character(reason, expected, reading));
-    } else if asked.is_some() && study.is_none() {
-        words.push(
-            "it belongs to an earlier chapter: what was expected of it then is not looked up".to_owned(),
-        );
-    }
-    words.push(came(state, &row, expected.as_ref(), measured));
-    Ok(Why { trial, reason, words, expected, measured })
 }
 
-fn expectation(study: &mut Study, reading: &Reading, trial: u64) -> Result<Option<Expectation>> {
+/// What the study, as it was before it asked the trial, expected of it.
+fn expectation(study: &mut Study, asked: &Trial) -> Result<Option<Expectation>> {
     let Some(best) = study.best()? else { return Ok(None) };
+    // With the trial comes the record of the fit that it was asked with.
+    study.restore_asked(asked.clone())?;
     // A model that cannot be made says nothing.
-    let Some(look) = study.look(&Unwatched).ok().flatten() else { return Ok(None) };
-    let rebuilt = reading.rebuilt()?;
-    let Some(point) = rebuilt.points().now(trial)? else { return Ok(None) };
-    expected_at(&look, &look.place(&point)?, best.value).map(Some)
+    let Some(look) = study.look(&Until(Instant::now() + FIT)).ok().flatten() else { return Ok(None) };
+    let place = look.place(&study.point(asked.id)?)?;
+    expected_at(&look, &place, best.value).map(Some)
 }
 
 fn expected_at(look: &Look, place: &[f64], best: f64) -> Result<Expectation> {
@@ -203,9 +238,9 @@ fn decided(trial: &Trial) -> Option<String> {
 }
 
 /// Whether it was a safe step or a risk.
-fn character(reason: Reason, expected: &Expectation, reading: &Reading) -> Vec<String> {
+fn character(reason: Reason, expected: &Expectation, config: &Config) -> Vec<String> {
     let Expectation { mean, low, high, best, chance, results } = expected;
-    let objective = reading.config.objective();
+    let objective = config.objective();
     let mut words = vec![format!(
         "the model of {} expected {objective} {} here (95 %: {} to {}); the best was {}",
         count(*results, "result"),
@@ -215,7 +250,7 @@ fn character(reason: Reason, expected: &Expectation, reading: &Reading) -> Vec<S
         number(*best)
     )];
     if reason == Reason::Search {
-        let direction = reading.config.direction;
+        let direction = config.direction;
         let exploits = direction.to_internal(*mean) < direction.to_internal(*best);
         words.push(match exploits {
             _ if *chance < HARDLY => {
@@ -231,12 +266,10 @@ fn character(reason: Reason, expected: &Expectation, reading: &Reading) -> Vec<S
     words
 }
 
-fn came(state: &TrialState, row: &Row<'_>, expected: Option<&Expectation>, measured: Option<f64>) -> String {
+fn came(state: State, reason: &str, expected: Option<&Expectation>, measured: Option<f64>) -> String {
     let Some(value) = measured else {
-        return match (row.state, row.reason.lines().next()) {
-            (State::Waiting | State::Running, _) if state.outcome.is_none() => {
-                "nothing came of it yet".to_owned()
-            }
+        return match (state, reason.lines().next()) {
+            (State::Waiting | State::Running, _) => "nothing came of it yet".to_owned(),
             (state, Some(reason)) if !reason.is_empty() => {
                 format!("no value came: {} ({reason})", state.name())
             }

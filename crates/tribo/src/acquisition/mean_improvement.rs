@@ -23,7 +23,7 @@ pub struct LogMeanImprovement {
 impl Pointwise for LogMeanImprovement {
     fn score(&self, mean: f64, var: f64) -> Score {
         let all = var + self.noise_var;
-        if !(all > 0.0) {
+        if all <= 0.0 {
             return LogExpectedImprovement { best: self.best }.score(mean, var);
         }
         let part = var / all;

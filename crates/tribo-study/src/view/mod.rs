@@ -1,31 +1,39 @@
 //! What a study looks like: its results, its model and its machines as data and charts.
 //!
-//! A [`View`] is made once from a [`Reading`] and then only looked at: the report, the pictures of the program and the words
-//! of `tribo inputs` all come from it. The model is the optimiser's own, rebuilt from the journal; what is said about it comes
-//! from `tribo::analysis`. Where there is no model, or too little to say something, there is no chart, and not a wrong one.
+//! A [`View`] is made once from a [`Source`], a journal or a study in memory, and then only looked at: the report, the pictures
+//! of the program and of Python, and the words of `tribo inputs` all come from it. The model is the optimiser's own, rebuilt
+//! from the records: the optimiser of a study that goes on is not touched. What is said about it comes from
+//! `tribo::analysis`. Where there is no model, or too little to say something, there is no chart, and not a wrong one.
 //!
-//! Costs: rebuilding the optimiser, and about a second for what is said about the model.
+//! Costs: rebuilding the optimiser, and about a second for what is said about the model; [`Depth::Results`] leaves that out.
 
 mod convergence;
 mod hindsight;
 mod input;
 mod many;
 mod model;
+mod numbers;
+mod picture;
+mod source;
 mod timeline;
 pub mod why;
 
 pub use hindsight::{Hindsight, is_nothing};
 pub use input::InputAxis;
+pub use numbers::{Column, Columns};
+pub use picture::PictureKind;
+pub use source::Source;
 pub use timeline::Machine;
 
 use crate::Result;
 use crate::config::Config;
 use crate::layout::Layout;
 use crate::reading::Reading;
-use crate::replay::Rebuilt;
+use crate::replay::{self, Rebuilt};
 use crate::report::row::{Begun, Row, State};
 use crate::report::summary::{Summary, summary};
 use crate::report::text::count;
+use crate::store::ledger::Ledger;
 use std::time::{Duration, Instant};
 use tribo::analysis::{Foresight, Share, Trust, Validation, foresight, sensitivity, validation};
 use tribo::strategy::{Insight, Look};
@@ -103,10 +111,19 @@ impl Model {
     }
 }
 
+/// How much of a study is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Results only, which takes moments.
+    Results,
+    /// Results and model.
+    Model,
+}
+
 /// A study, to be looked at.
 pub struct View {
-    /// Its paths.
-    pub layout: Layout,
+    /// Its paths; None in memory.
+    pub layout: Option<Layout>,
     /// The study file in force.
     pub config: Config,
     /// Its text.
@@ -135,23 +152,31 @@ impl Watch for Until {
 }
 
 impl View {
-    /// The study as it is now.
+    /// A study on disk as it is now.
     pub fn of(reading: &Reading) -> Result<View> {
-        let seen = reading.seen()?;
-        let mut rebuilt = reading.rebuilt()?;
-        let ledger = reading.ledger();
-        let config = reading.config.clone();
-        let summary = summary(&config, ledger, rebuilt.points(), &reading.layout, &seen)?;
+        View::new(&Source::Journal(reading), Depth::Model)
+    }
+
+    /// A study as it is now.
+    pub fn new(source: &Source<'_>, depth: Depth) -> Result<View> {
+        let (config, ledger, seen) = (source.config().clone(), source.ledger(), source.seen()?);
+        let mut rebuilt = replay::rebuild(&config, ledger)?;
+        let summary = summary(&config, ledger, rebuilt.points(), source.layout(), &seen)?;
         let insight = rebuilt.study.insight();
-        // A model that cannot be made is not shown; the study itself has its ways to go on without.
-        let look = rebuilt.study.look(&Until(Instant::now() + FIT)).ok().flatten();
-        let hindsight = hindsight::hindsight(&config, ledger)?;
-        let model = look.map(|look| Model::new(look, hindsight, config.seed));
+        let model = match depth {
+            Depth::Results => None,
+            Depth::Model => {
+                // A model that cannot be made is not shown; the study itself has its ways to go on without.
+                let look = rebuilt.study.look(&Until(Instant::now() + FIT)).ok().flatten();
+                let hindsight = hindsight::hindsight(&config, ledger)?;
+                look.map(|look| Model::new(look, hindsight, config.seed))
+            }
+        };
         let order = order(&config, model.as_ref(), &insight);
         let inputs: Vec<InputAxis> = order.iter().map(|&input| InputAxis::of(&config.space, input)).collect();
-        let outcomes = outcomes(&config, reading, &rebuilt, &inputs)?;
+        let outcomes = outcomes(&config, ledger, &rebuilt, &inputs)?;
         let machine = Machine::of(ledger, &seen.begun, seen.now_ms, seen.driver.is_some());
-        let layout = reading.layout.clone();
+        let layout = source.layout().cloned();
         let config_text = ledger.config.clone();
         Ok(View { layout, config, config_text, summary, insight, outcomes, inputs, model, machine })
     }
@@ -217,13 +242,13 @@ fn order(config: &Config, model: Option<&Model>, insight: &Insight) -> Vec<usize
 
 fn outcomes(
     config: &Config,
-    reading: &Reading,
+    ledger: &Ledger,
     rebuilt: &Rebuilt,
     inputs: &[InputAxis],
 ) -> Result<Vec<Outcome>> {
     let none = Begun::new();
     let mut outcomes = Vec::new();
-    for (trial, state) in reading.ledger().told() {
+    for (trial, state) in ledger.told() {
         let row = Row::new(trial, state, &none);
         let value = row.value(config.objective());
         outcomes.push(Outcome { trial, state: row.state, value, places: None });

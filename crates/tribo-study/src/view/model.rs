@@ -11,12 +11,89 @@ use tribo_chart::{Axis, Bars, Dots, HeatMap, LineChart, Mark, Measure, Rule, Sca
 const SLICE: usize = 61;
 const GRID: usize = 36;
 
+/// What the model expects along one input.
+pub(super) struct Along {
+    /// Values of the input; a category as its index.
+    pub(super) x: Vec<f64>,
+    /// What is expected there.
+    pub(super) expected: Vec<Expected>,
+    /// The results to show beside it.
+    pub(super) near: Vec<Near>,
+}
+
+/// A result that differs little from the best point in all inputs but one.
+pub(super) struct Near {
+    pub(super) trial: u64,
+    pub(super) x: f64,
+    pub(super) value: f64,
+}
+
+/// What the model expects over two inputs.
+pub(super) struct Over {
+    /// Values of the inputs along the sides of the grid.
+    pub(super) x: Vec<f64>,
+    pub(super) y: Vec<f64>,
+    /// What is expected: rows from the bottom, each from the left.
+    pub(super) expected: Vec<Expected>,
+    /// Results of the model: trial, both inputs, value.
+    pub(super) results: Vec<(u64, f64, f64, f64)>,
+}
+
 impl View {
     /// The model along one input, through the best point; None without a model, or if it does not see the input.
     pub fn slice(&self, input: &InputAxis) -> Result<Option<LineChart>> {
+        let Some(Along { x, expected, near }) = self.along(input)? else { return Ok(None) };
+        let mut series = Series::default();
+        for (&x, &Expected { mean, low, high }) in x.iter().zip(&expected) {
+            if input.is_categorical() {
+                // A short piece for each name, parted from the next by a gap.
+                for x in [x - 0.25, x + 0.25] {
+                    series.points.push((x, mean));
+                    series.band.push((x, low, high));
+                }
+                series.points.push((f64::NAN, f64::NAN));
+                series.band.push((f64::NAN, low, high));
+            } else {
+                series.points.push((x, mean));
+                series.band.push((x, low, high));
+            }
+        }
+        let mark = |Near { trial, x, value }: Near| Mark {
+            x,
+            y: value,
+            title: format!("trial {trial}: {} = {}, {}", input.name, plain(x), plain(value)),
+            level: None,
+        };
+        let marks = thinned(near.into_iter().map(mark).collect(), SHOWN_RESULTS);
+        let strong = Mark {
+            x: self.at_best(input)?,
+            y: self.best_value(),
+            title: "the best trial".to_owned(),
+            level: None,
+        };
+        Ok(Some(LineChart {
+            title: format!("Along {}", input.name),
+            description: format!(
+                "What the model expects of {} along {}, all other inputs as in the best trial.",
+                self.objective(),
+                input.name
+            ),
+            x: input.axis(),
+            y: self.slice_axis(&series),
+            series: vec![series],
+            dots: vec![
+                Dots { kind: 7, marks, ..Dots::default() },
+                Dots { kind: 3, strong: true, marks: vec![strong], ..Dots::default() },
+            ],
+            size: Some((330.0, 230.0)),
+            ..LineChart::default()
+        }))
+    }
+
+    /// What is drawn in a slice.
+    pub(super) fn along(&self, input: &InputAxis) -> Result<Option<Along>> {
         let Some((model, range)) = self.coordinates_of(input) else { return Ok(None) };
         let best = model.look.best_point();
-        let at_best = input.number(&self.config.space.decode(&model.look.whole(&best)?)?);
         let mut points = Vec::new();
         if input.is_categorical() {
             for category in 0..input.categories().len() {
@@ -39,42 +116,17 @@ impl View {
             points.dedup();
         }
         let expected = model.look.expected(&points)?;
-        let mut series = Series::default();
-        for (place, Expected { mean, low, high }) in points.iter().zip(expected) {
-            let x = input.number(&self.config.space.decode(&model.look.whole(place)?)?);
-            if input.is_categorical() {
-                // A short piece for each name, parted from the next by a gap.
-                for x in [x - 0.25, x + 0.25] {
-                    series.points.push((x, mean));
-                    series.band.push((x, low, high));
-                }
-                series.points.push((f64::NAN, f64::NAN));
-                series.band.push((f64::NAN, low, high));
-            } else {
-                series.points.push((x, mean));
-                series.band.push((x, low, high));
-            }
-        }
-        let marks = self.near(model, &range, input)?;
-        let strong =
-            Mark { x: at_best, y: self.best_value(), title: "the best trial".to_owned(), level: None };
-        Ok(Some(LineChart {
-            title: format!("Along {}", input.name),
-            description: format!(
-                "What the model expects of {} along {}, all other inputs as in the best trial.",
-                self.objective(),
-                input.name
-            ),
-            x: input.axis(),
-            y: self.slice_axis(&series),
-            series: vec![series],
-            dots: vec![
-                Dots { kind: 7, marks, ..Dots::default() },
-                Dots { kind: 3, strong: true, marks: vec![strong], ..Dots::default() },
-            ],
-            size: Some((330.0, 230.0)),
-            ..LineChart::default()
-        }))
+        let number =
+            |place: &Vec<f64>| Ok(input.number(&self.config.space.decode(&model.look.whole(place)?)?));
+        let x = points.iter().map(number).collect::<Result<Vec<f64>>>()?;
+        Ok(Some(Along { x, expected, near: self.near(model, &range, input)? }))
+    }
+
+    /// The value of an input in the best trial.
+    fn at_best(&self, input: &InputAxis) -> Result<f64> {
+        let Some(model) = &self.model else { return Ok(f64::NAN) };
+        let best = model.look.whole(&model.look.best_point())?;
+        Ok(input.number(&self.config.space.decode(&best)?))
     }
 
     /// The values of a slice: the line and the best, with bands that are far wider cut off.
@@ -95,10 +147,10 @@ impl View {
 
     /// The results to show in a slice: those that differ little from the best point in all other coordinates, or all where
     /// only one is modelled.
-    fn near(&self, model: &Model, range: &std::ops::Range<usize>, input: &InputAxis) -> Result<Vec<Mark>> {
+    fn near(&self, model: &Model, range: &std::ops::Range<usize>, input: &InputAxis) -> Result<Vec<Near>> {
         let look = &model.look;
         let (best, scales) = (look.best_point(), look.length_scales());
-        let mut marks = vec![];
+        let mut near = vec![];
         for (trial, place, value) in look.results() {
             let distance: f64 = (0..look.dim())
                 .filter(|k| !range.contains(k))
@@ -107,48 +159,30 @@ impl View {
                 .sqrt();
             if distance <= 0.25 {
                 let x = input.number(&self.config.space.decode(&look.whole(place)?)?);
-                let title = format!("trial {trial}: {} = {}, {}", input.name, plain(x), plain(value));
-                marks.push(Mark { x, y: value, title, level: None });
+                near.push(Near { trial: trial.0, x, value });
             }
         }
-        Ok(thinned(marks, SHOWN_RESULTS))
+        Ok(near)
     }
 
     /// The model over two inputs, through the best point; None without a model, or if it does not see both as numbers.
     pub fn contours(&self, x: &InputAxis, y: &InputAxis) -> Result<Option<HeatMap>> {
-        let (Some((model, across)), Some((_, up))) = (self.coordinates_of(x), self.coordinates_of(y)) else {
-            return Ok(None);
-        };
-        if x.is_categorical() || y.is_categorical() || x.input == y.input {
-            return Ok(None);
-        }
-        let look = &model.look;
-        let mut points = Vec::with_capacity(GRID * GRID);
-        for row in 0..GRID {
-            for column in 0..GRID {
-                let mut place = look.best_point();
-                place[across.start] = column as f64 / (GRID - 1) as f64;
-                place[up.start] = row as f64 / (GRID - 1) as f64;
-                points.push(place);
-            }
-        }
-        let mut values: Vec<f64> =
-            look.expected(&points)?.into_iter().map(|expected| expected.mean).collect();
+        let Some(Over { expected, results, .. }) = self.over(x, y)? else { return Ok(None) };
+        let mut values: Vec<f64> = expected.iter().map(|expected| expected.mean).collect();
+        let is_log = self.model.as_ref().is_some_and(|model| model.look.is_logarithmic());
         let mut value_label = self.objective().to_owned();
         // On the scale that the model has, where it is logarithmic: the valleys are what is looked for.
-        if look.is_logarithmic() && values.iter().all(|value| *value > 0.0) {
+        if is_log && values.iter().all(|value| *value > 0.0) {
             values.iter_mut().for_each(|value| *value = value.log10());
             value_label = format!("log₁₀ {value_label}");
         }
-        let mut marks = vec![];
-        for (trial, place, value) in look.results() {
-            let point = self.config.space.decode(&look.whole(place)?)?;
+        let mark = |(trial, x, y, value): (u64, f64, f64, f64)| {
             let title = format!("trial {trial}: {}", plain(value));
-            marks.push(Mark { x: x.number(&point), y: y.number(&point), title, level: None });
-        }
-        let best = self.config.space.decode(&look.whole(&look.best_point())?)?;
-        let strong =
-            Mark { x: x.number(&best), y: y.number(&best), title: "the best trial".to_owned(), level: None };
+            Mark { x, y, title, level: None }
+        };
+        let marks: Vec<Mark> = results.into_iter().map(mark).collect();
+        let (best_x, best_y) = (self.at_best(x)?, self.at_best(y)?);
+        let strong = Mark { x: best_x, y: best_y, title: "the best trial".to_owned(), level: None };
         Ok(Some(HeatMap {
             title: format!("{} and {}", x.name, y.name),
             description: format!(
@@ -170,6 +204,33 @@ impl View {
             ],
             size: Some((300.0, 250.0)),
         }))
+    }
+
+    /// What is drawn as contours.
+    pub(super) fn over(&self, x: &InputAxis, y: &InputAxis) -> Result<Option<Over>> {
+        let (Some((model, across)), Some((_, up))) = (self.coordinates_of(x), self.coordinates_of(y)) else {
+            return Ok(None);
+        };
+        if x.is_categorical() || y.is_categorical() || x.input == y.input {
+            return Ok(None);
+        }
+        let look = &model.look;
+        let place = |i: usize| i as f64 / (GRID - 1) as f64;
+        let mut points = Vec::with_capacity(GRID * GRID);
+        for row in 0..GRID {
+            for column in 0..GRID {
+                let mut point = look.best_point();
+                (point[across.start], point[up.start]) = (place(column), place(row));
+                points.push(point);
+            }
+        }
+        let mut results = vec![];
+        for (trial, place, value) in look.results() {
+            let point = self.config.space.decode(&look.whole(place)?)?;
+            results.push((trial.0, x.number(&point), y.number(&point), value));
+        }
+        let side = |input: &InputAxis| (0..GRID).map(|i| input.value_at(place(i))).collect();
+        Ok(Some(Over { x: side(x), y: side(y), expected: look.expected(&points)?, results }))
     }
 
     /// Each result against what the model expects of it from the others; None where nothing can be said.

@@ -4,6 +4,7 @@
 //! submission and start is the wait in a queue.
 
 use super::View;
+use super::numbers::{Column, Columns};
 use crate::job::Kind;
 use crate::report::row::Begun;
 use crate::report::text;
@@ -19,6 +20,7 @@ const SHOWN_WAIT: f64 = 0.002;
 /// A piece of work on its lane; times in seconds since the first.
 #[derive(Debug, Clone, PartialEq)]
 struct Work {
+    trial: u64,
     lane: usize,
     submitted: f64,
     start: f64,
@@ -86,7 +88,7 @@ impl Machine {
                 attempt.id.attempt,
                 text::duration(end - start)
             );
-            work.push(Work { lane: 0, submitted, start, end, kind, title });
+            work.push(Work { trial: attempt.id.trial, lane: 0, submitted, start, end, kind, title });
         }
         let lanes = assign(&mut work);
         let begin = work.iter().map(|work| work.start).fold(f64::INFINITY, f64::min);
@@ -106,6 +108,24 @@ impl Machine {
             wait_s,
             hosts,
         }
+    }
+}
+
+impl Machine {
+    /// All attempts as columns, times in seconds since the first was submitted; None if there were none.
+    pub(super) fn columns(&self) -> Option<Columns> {
+        let work = &self.work;
+        let seconds = |of: fn(&Work) -> f64| Column::Numbers(work.iter().map(of).collect());
+        (!work.is_empty()).then(|| {
+            vec![
+                ("trial", Column::Whole(work.iter().map(|work| work.trial as i64).collect())),
+                ("worker", Column::Whole(work.iter().map(|work| work.lane as i64).collect())),
+                ("submitted", seconds(|work| work.submitted)),
+                ("start", seconds(|work| work.start)),
+                ("end", seconds(|work| work.end)),
+                ("state", Column::Names(work.iter().map(|work| KINDS[work.kind].to_owned()).collect())),
+            ]
+        })
     }
 }
 
@@ -179,7 +199,15 @@ mod tests {
 
     #[test]
     fn work_at_the_same_time_is_on_different_lanes() {
-        let work = |start, end| Work { lane: 9, submitted: start, start, end, kind: 0, title: String::new() };
+        let work = |start, end| Work {
+            trial: 0,
+            lane: 9,
+            submitted: start,
+            start,
+            end,
+            kind: 0,
+            title: String::new(),
+        };
         let mut all = vec![work(0.0, 5.0), work(1.0, 2.0), work(2.0, 4.0), work(5.005, 6.0), work(3.0, 3.5)];
         assert_eq!(assign(&mut all), 3);
         assert_eq!(all.iter().map(|work| work.lane).collect::<Vec<_>>(), [0, 1, 1, 2, 0]);

@@ -2,6 +2,7 @@
 
 use crate::pty::{PATIENCE, Pty};
 use crate::support::{Folder, with_command};
+use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
 /// A terminal that breaks long lines in two and joins them again when it is resized, as most do. The cursor is somewhere in
@@ -80,6 +81,24 @@ impl Screen {
         }
     }
 
+    /// Stops the program between two draws: one that has asked for the width and not drawn yet would draw a line that is too
+    /// long, which no program can help.
+    fn stop(&mut self) {
+        loop {
+            self.drain(Duration::from_millis(1));
+            let Some(drawn) = self.pty.next(PATIENCE) else { panic!("nothing is drawn: {:#?}", self.lines) };
+            let begin = Instant::now();
+            self.pty.signal(Signal::STOP);
+            let late = begin.elapsed() > Duration::from_millis(50);
+            self.take(&drawn);
+            let quiet = self.pty.next(Duration::from_millis(300)).map(|bytes| self.take(&bytes)).is_none();
+            if quiet && !late {
+                return;
+            }
+            self.pty.signal(Signal::CONT);
+        }
+    }
+
     fn count(&self, part: &str) -> usize {
         self.lines.iter().map(|line| line.matches(part).count()).sum()
     }
@@ -94,23 +113,23 @@ fn the_bar_lives_during_a_long_first_evaluation_and_leaves_nothing_behind() {
     }
     // Windows that become narrower while nothing is drawn break the line in two or three.
     for width in [60, 40, 25, 110] {
-        screen.pty.signal("STOP");
-        screen.drain(Duration::from_millis(300));
+        screen.stop();
         screen.resize(width);
-        screen.pty.signal("CONT");
+        screen.pty.signal(Signal::CONT);
         let begin = Instant::now();
         while begin.elapsed() < Duration::from_millis(800) {
             screen.pty.next(Duration::from_millis(100)).iter().for_each(|bytes| screen.take(bytes));
         }
         assert_eq!(screen.count("0/6"), 1, "at {width}: {:#?}", screen.lines);
     }
-    // `^C` is what a terminal writes itself.
-    screen.take(b"^C");
-    screen.pty.signal("INT");
-    screen.until("Ctrl-C again cancels them");
-    screen.take(b"^C");
-    screen.pty.signal("INT");
-    screen.until("cancelled after");
+    for said in ["Ctrl-C again cancels them", "cancelled after"] {
+        // `^C` is what a terminal writes itself, where its cursor is.
+        screen.stop();
+        screen.take(b"^C");
+        screen.pty.signal(Signal::INT);
+        screen.pty.signal(Signal::CONT);
+        screen.until(said);
+    }
     assert_eq!(screen.pty.wait(), 130);
     screen.drain(Duration::from_millis(300));
     for stale in ["0/6", " workers", "^C"] {

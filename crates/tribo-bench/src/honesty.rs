@@ -2,15 +2,15 @@
 //!
 //! The verdict: after 40 results of Branin's function a model is good, and of pure noise it is not to be trusted. The shares
 //! of the inputs: those of Hartmann-6, of Ishigami's function, and of Hartmann-6 among very many inputs, against the shares of
-//! the functions themselves, which `tools/golden/shares.py` knows. A run agrees if every total share lies in the interval that
-//! a report draws, two standard errors to either side.
+//! the functions themselves, which `tools/golden/shares.py` knows. A run agrees if every share, first-order and total, lies in
+//! the interval that a report draws, two standard errors to either side.
 
 use crate::dimension::parse_positive;
 use crate::objective;
 use crate::seeds::{Failure, Spread, side_by_side};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
-use tribo::analysis::{Share, Trust, sensitivity, validation};
+use tribo::analysis::{Share, Trust, Validation, sensitivity, validation};
 use tribo::problems;
 use tribo::rng::Stream;
 use tribo::space::{Direction, Parameter, Space};
@@ -26,9 +26,12 @@ pub struct Options {
     /// Cases: branin, noise, hartmann6, ishigami, wide.
     #[arg(long, value_delimiter = ',', default_value = "branin,noise,hartmann6,ishigami,wide")]
     pub cases: Vec<String>,
-    /// Seeds of each, from 1.
+    /// Seeds of each.
     #[arg(long, default_value_t = 50, value_parser = parse_positive)]
     pub seeds: usize,
+    /// The first of them.
+    #[arg(long, default_value_t = 1)]
+    pub first_seed: u64,
     /// Results of the verdicts.
     #[arg(long, default_value_t = 40, value_parser = parse_positive)]
     pub results: usize,
@@ -62,6 +65,10 @@ pub enum Row {
         fair: usize,
         /// It is not to be trusted, or nothing is said.
         none: usize,
+        /// What the model explains of results left out.
+        explained: Option<Spread>,
+        /// The part of them inside their intervals.
+        inside: Option<Spread>,
     },
     /// How often shares agreed.
     Shares {
@@ -69,7 +76,7 @@ pub enum Row {
         case: String,
         /// Runs.
         runs: usize,
-        /// Runs in which every total share was in its interval.
+        /// Runs in which every share was in its interval.
         agree: usize,
         /// Runs in which there was nothing to say.
         silent: usize,
@@ -117,19 +124,17 @@ pub fn run(options: &Options) -> Result<Vec<Row>, Failure> {
 fn one_case(options: &Options, case: &str, golden: &Golden) -> Result<Row, Failure> {
     let each = |known: &Known, run: &(dyn Fn(u64) -> Result<Named, Failure> + Sync)| {
         let runs = side_by_side(options.seeds, options.threads.into(), |index| {
-            let (shares, active) = run(1 + index as u64)?;
+            let (shares, active) = run(options.first_seed + index as u64)?;
             Ok(shares.map(|shares| checked(&shares, &active, known)))
         })?;
         Ok(shares_row(case, &runs))
     };
     match case {
         "branin" | "noise" => {
-            let verdicts = side_by_side(options.seeds, options.threads.into(), |index| {
-                verdict(options, case, 1 + index as u64)
+            let found = side_by_side(options.seeds, options.threads.into(), |index| {
+                verdict(options, case, options.first_seed + index as u64)
             })?;
-            let count = |trust: Trust| verdicts.iter().filter(|verdict| **verdict == trust).count();
-            let (good, fair, none) = (count(Trust::Good), count(Trust::Fair), count(Trust::None));
-            Ok(Row::Verdict { case: case.to_owned(), runs: verdicts.len(), good, fair, none })
+            Ok(verdict_row(case, &found))
         }
         "hartmann6" => each(&golden.hartmann6, &|seed| few(options.share_results, 6, seed, &hartmann6)),
         "ishigami" => each(&golden.ishigami, &|seed| few(options.share_results, 3, seed, &ishigami)),
@@ -152,7 +157,7 @@ fn ishigami(u: &[f64]) -> f64 {
     x(0).sin() + 7.0 * x(1).sin().powi(2) + 0.1 * x(2).powi(4) * x(0).sin()
 }
 
-fn verdict(options: &Options, case: &str, seed: u64) -> Result<Trust, Failure> {
+fn verdict(options: &Options, case: &str, seed: u64) -> Result<Option<Validation>, Failure> {
     let strategy = Strategy::Bo(Settings::bo());
     let mut noise = Stream::new(seed, "noise", 0);
     let branin = problems::by_name("branin", 2)?;
@@ -169,8 +174,25 @@ fn verdict(options: &Options, case: &str, seed: u64) -> Result<Trust, Failure> {
         };
         study.tell(asked.id, value)?;
     }
-    let found = study.look(&Unwatched)?.and_then(|look| validation(&look));
-    Ok(found.map_or(Trust::None, |found| found.trust))
+    Ok(study.look(&Unwatched)?.and_then(|look| validation(&look)))
+}
+
+fn verdict_row(case: &str, found: &[Option<Validation>]) -> Row {
+    let trust = |one: &Option<Validation>| one.as_ref().map_or(Trust::None, |one| one.trust);
+    let count = |wanted: Trust| found.iter().filter(|one| trust(one) == wanted).count();
+    let spread = |of: fn(&Validation) -> f64| {
+        let values: Vec<f64> = found.iter().flatten().map(of).collect();
+        (!values.is_empty()).then(|| Spread::of(values))
+    };
+    Row::Verdict {
+        case: case.to_owned(),
+        runs: found.len(),
+        good: count(Trust::Good),
+        fair: count(Trust::Fair),
+        none: count(Trust::None),
+        explained: spread(|one| one.explained),
+        inside: spread(|one| one.inside),
+    }
 }
 
 /// Shares, if there is something to say, and the inputs that the function has.
@@ -232,7 +254,7 @@ fn shares_row(case: &str, runs: &[Option<Vec<Checked>>]) -> Row {
     let all = || said().flatten();
     let totals = || all().filter(|one| one.is_total);
     let spread = |values: Vec<f64>| (!values.is_empty()).then(|| Spread::of(values));
-    let agree = said().filter(|run| run.iter().filter(|one| one.is_total).all(Checked::is_inside)).count();
+    let agree = said().filter(|run| run.iter().all(Checked::is_inside)).count();
     Row::Shares {
         case: case.to_owned(),
         runs: runs.len(),

@@ -6,6 +6,7 @@ pub mod data;
 pub mod dimension;
 pub mod foresight;
 pub mod fuzz;
+pub mod honesty;
 pub mod known;
 pub mod local;
 pub mod machine;

@@ -95,6 +95,11 @@ pub(crate) enum Command {
     /// Show where a study stands, what fails and what to do.
     #[command(after_help = "Examples:\n  tribo status\n  tribo status wing.toml --json")]
     Status(Shown),
+    /// Watch a study on one screen: convergence, best, what is under way, what fails.
+    ///
+    /// It only reads, also beside a driver on another host. q, Esc or Ctrl-C leaves; the study goes on.
+    #[command(after_help = "Examples:\n  tribo watch\n  tribo watch wing.toml")]
+    Watch(commands::watch::Options),
     /// Show the best trials.
     #[command(after_help = "Examples:\n  tribo best\n  tribo best --top 5 --json")]
     Best(commands::best::Options),

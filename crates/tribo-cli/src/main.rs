@@ -4,6 +4,7 @@
 //! reason, and end with the exit code of their kind.
 
 mod args;
+mod bar;
 mod commands;
 mod failure;
 mod output;
@@ -12,6 +13,7 @@ mod progress;
 mod signals;
 mod study;
 mod templates;
+mod watch;
 
 use clap::Parser;
 use std::process::ExitCode;

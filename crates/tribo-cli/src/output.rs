@@ -21,9 +21,11 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// The text with control characters, such as those that begin an escape sequence, as `\u{1b}`.
+/// The text with control characters, such as those that begin an escape sequence or turn the direction of what follows, as
+/// `\u{1b}`.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let obeyed = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns(c);
     if !text.contains(obeyed) {
         return Cow::Borrowed(text);
     }
@@ -39,19 +41,19 @@ pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
     out.flush()
 }
 
-/// A message. If nobody can be told, nobody is.
+/// A message. If nobody can be told, nobody is. What a solver has written may be in it.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", harmless(text));
 }
 
 /// Something a person should know.
 pub(crate) fn warning(text: &str) {
-    note(&format!("{} {}", styled("warning:", "33"), harmless(text)));
+    let _ = writeln!(io::stderr(), "{} {}", styled("warning:", "33"), harmless(text));
 }
 
 /// An error.
 pub(crate) fn error(text: &str) {
-    note(&format!("{} {}", styled("error:", "31"), harmless(text)));
+    let _ = writeln!(io::stderr(), "{} {}", styled("error:", "31"), harmless(text));
 }
 
 /// A word in bold and a colour, on terminals whose user did not refuse.
@@ -104,6 +106,7 @@ mod tests {
     fn what_a_terminal_would_obey_is_shown() {
         assert_eq!(harmless("a\tb\n"), "a\tb\n");
         assert_eq!(harmless("\u{1b}[2Jgone\u{9b}31m\r"), "\\u{1b}[2Jgone\\u{9b}31m\\u{d}");
+        assert_eq!(harmless("\u{202e}dnuor\u{2066}"), "\\u{202e}dnuor\\u{2066}");
     }
 
     #[test]

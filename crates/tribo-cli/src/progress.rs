@@ -3,8 +3,8 @@
 //! Whoever watches must not matter to the study: a standard output that is gone is not written to any more, and the run
 //! goes on.
 
+use crate::bar::{self, Bar};
 use crate::{output, study};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use tribo_study::driver::notice::{Notice, Observer, Progress};
@@ -19,21 +19,16 @@ const LINE_S: f64 = 60.0;
 const JSON_S: f64 = 10.0;
 /// Causes of failure that are printed; `tribo status` has all.
 const SHOWN_CAUSES: usize = 5;
-/// Characters of a reason for waiting in a line of progress.
-const SHOWN_REASON: usize = 40;
 
 /// Where messages go while a bar may be on the screen.
 #[derive(Debug, Clone)]
-pub(crate) struct Screen(Option<ProgressBar>);
+pub(crate) struct Screen(Option<Bar>);
 
 impl Screen {
     /// A bar if standard error is a terminal and `wanted`.
     pub(crate) fn new(wanted: bool) -> Screen {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        Screen(
-            (wanted && !dumb && io::stderr().is_terminal())
-                .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5))),
-        )
+        Screen((wanted && !dumb && io::stderr().is_terminal()).then(Bar::new))
     }
 
     /// Prints messages above the bar.
@@ -47,7 +42,7 @@ impl Screen {
     /// Takes the bar away.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
+            bar.clear();
         }
     }
 }
@@ -71,44 +66,16 @@ impl People {
 
     fn progress(&mut self, progress: &Progress) {
         if let Some(bar) = &self.screen.0 {
-            let known = progress.evaluations.is_some();
-            let template = if known { "{bar:24} {pos}/{len}  {msg}" } else { "{spinner} {pos} done  {msg}" };
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                bar.set_style(style);
-            }
-            if let Some(evaluations) = progress.evaluations {
-                bar.set_length(evaluations as u64);
-            }
-            bar.set_position(progress.told as u64);
-            bar.set_message(message(progress));
+            bar.show(progress);
             return;
         }
         if std::mem::take(&mut self.improved) || progress.elapsed_s - self.line_s >= LINE_S {
             self.line_s = progress.elapsed_s;
             let of = progress.evaluations.map(|n| format!("/{n}")).unwrap_or_default();
-            output::note(&format!("{}{of} done  {}", progress.told, message(progress)));
+            let message = bar::message(progress, progress.left_s);
+            output::note(&format!("{}{of} done  {message}", progress.told));
         }
     }
-}
-
-/// Best value, workers, failures, time left.
-fn message(progress: &Progress) -> String {
-    let best =
-        progress.best.map_or("no value yet".to_owned(), |(_, value)| format!("best {}", text::number(value)));
-    let mut message = format!("{best}  {}/{} workers", progress.running, progress.workers);
-    if progress.waiting > 0 {
-        message.push_str(&format!("  {} waiting", progress.waiting));
-        if let Some(reason) = &progress.waits_for {
-            message.push_str(&format!(" ({})", text::shortened(reason, SHOWN_REASON)));
-        }
-    }
-    if progress.failed > 0 {
-        message.push_str(&format!("  {} failed", progress.failed));
-    }
-    if let Some(left) = progress.left_s.filter(|left| *left > 0.0) {
-        message.push_str(&format!("  {} left", text::duration(left)));
-    }
-    message
 }
 
 impl Observer for People {

@@ -20,8 +20,12 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Catches signals from now on. `say` is called after each, with the wish it stands for.
-    pub(crate) fn catch(say: impl Fn(Interrupt) + Send + 'static) -> io::Result<Arc<Signals>> {
+    /// Catches signals from now on. `say` is called after each, with the wish it stands for; `leave` before the third ends
+    /// the process.
+    pub(crate) fn catch(
+        say: impl Fn(Interrupt) + Send + 'static,
+        leave: impl Fn() + Send + 'static,
+    ) -> io::Result<Arc<Signals>> {
         let signals = Arc::new(Signals::default());
         let counted = Arc::clone(&signals);
         let mut source = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
@@ -29,6 +33,7 @@ impl Signals {
             for signal in source.forever() {
                 let counter = if signal == SIGINT { &counted.interrupts } else { &counted.terminations };
                 if counter.fetch_add(1, Ordering::SeqCst) >= 2 {
+                    leave();
                     std::process::exit(i32::from(counted.exit_code()));
                 }
                 say(counted.interrupt());

@@ -17,7 +17,7 @@ use tribo_study::Result;
 use tribo_study::layout::Layout;
 use tribo_study::reading::Reading;
 use tribo_study::view::why::{Asked, Why};
-use tribo_study::view::{Draft, Past, View};
+use tribo_study::view::{Draft, Past, Source, View};
 
 /// Between two looks at a journal.
 const LOOK: Duration = Duration::from_millis(150);
@@ -264,11 +264,11 @@ impl Followed {
                 }
                 // A model that fails is not tried again before there is something new.
                 known = now;
-                let past = Past::of(&reading)?;
+                let past = Past::of(&Source::Journal(&reading))?;
                 drop(reading);
                 // One after the other: each is as large as the study itself.
                 let hindsight = past.and_then(Past::hindsight);
-                let draft = Draft::of(&self.reading(), hindsight)?;
+                let draft = Draft::of(&Source::Journal(&self.reading()), hindsight)?;
                 Ok(Some(draft.finish()?))
             });
             match made {

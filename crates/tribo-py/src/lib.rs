@@ -10,6 +10,7 @@ mod error;
 mod gp;
 mod gp_state;
 mod interrupt;
+mod picture;
 mod space;
 mod study;
 

@@ -6,20 +6,23 @@
 use crate::durable;
 use crate::error;
 use crate::interrupt;
+use crate::picture::{self, Kept};
 use crate::space::{to_dict, to_point};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 use tribo::space::{Direction, Kind, Parameter, Scale};
 use tribo_study::by_hand::ByHand;
 use tribo_study::config::{Config, ConfigError};
 use tribo_study::job::Finding;
+use tribo_study::page;
 use tribo_study::report::columns::output_names;
 use tribo_study::report::row::State;
+use tribo_study::view::View;
 
 /// A trial, what is expected at its point, and an interval.
 type Advice = (u64, f64, Option<(f64, f64)>);
@@ -34,6 +37,8 @@ const LOST: &str = "lost: ";
 #[pyclass(frozen, module = "tribo._core", name = "Study")]
 pub(crate) struct Study {
     hand: Mutex<ByHand>,
+    /// The last look at it. Locked only by those who have the study itself.
+    kept: Mutex<Option<Kept>>,
 }
 
 /// A numpy array of a number for each point.
@@ -214,6 +219,33 @@ impl Study {
         Ok((PyArray1::from_vec(py, predicted.mean), PyArray1::from_vec(py, predicted.sd)))
     }
 
+    /// A picture by the name of its kind, of inputs by their names: SVG, and the numbers behind it.
+    #[pyo3(signature = (kind, inputs, /))]
+    fn picture<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        inputs: Vec<String>,
+    ) -> PyResult<(String, Bound<'py, PyDict>)> {
+        let kind = picture::kind(kind)?;
+        let draw = |view: &View| Ok((view.picture(kind, &inputs)?.to_svg(), view.numbers(kind, &inputs)?));
+        let (svg, columns) = self.look(py, draw)?;
+        Ok((svg, picture::arrays(py, columns)?))
+    }
+
+    /// Writes the report.
+    #[pyo3(signature = (path, /))]
+    fn report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.look(py, |view| page::write(&path, &page::report(view)?))
+    }
+
+    /// The study as a piece of HTML.
+    fn card(&self, py: Python<'_>) -> PyResult<String> {
+        let mut hand = self.lock(py)?;
+        let by_hand = &mut *hand;
+        interrupt::run(py, |_| picture::glance(by_hand, page::card).map_err(error::study))
+    }
+
     /// Name, kind, size, and bounds or choices of each parameter.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let hand = self.lock(py)?;
@@ -278,7 +310,19 @@ impl Study {
 
 impl Study {
     fn over(hand: ByHand) -> Study {
-        Study { hand: Mutex::new(hand) }
+        Study { hand: Mutex::new(hand), kept: Mutex::new(None) }
+    }
+
+    /// Looks at results and model.
+    fn look<T: Send>(
+        &self,
+        py: Python<'_>,
+        draw: impl FnOnce(&View) -> tribo_study::Result<T> + Send,
+    ) -> PyResult<T> {
+        let mut hand = self.lock(py)?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let (by_hand, last) = (&mut *hand, &mut *kept);
+        interrupt::run(py, |_| picture::look(by_hand, last, draw).map_err(error::study))
     }
 
     /// Waits for its turn, without Python's lock and with an eye on signals.

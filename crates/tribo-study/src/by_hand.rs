@@ -98,6 +98,12 @@ impl ByHand {
         self.store.is_some() && self.taken_by == std::process::id()
     }
 
+    /// The study file in force, the state, and where it is on disk.
+    pub fn parts(&mut self) -> Result<(&Config, &Ledger, Option<&Layout>)> {
+        self.settle()?;
+        Ok((&self.config, &self.ledger, self.layout.as_ref()))
+    }
+
     /// The state.
     pub fn ledger(&mut self) -> Result<&Ledger> {
         self.settle()?;

@@ -8,7 +8,9 @@ use clap::Subcommand;
 use serde::Serialize;
 use std::path::Path;
 use tribo_bench::seeds::Failure;
-use tribo_bench::{ask, chaos, dimension, foresight, fuzz, known, local, paper, projection, rivals, workers};
+use tribo_bench::{
+    ask, chaos, dimension, foresight, fuzz, honesty, known, local, paper, projection, rivals, workers,
+};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -48,6 +50,9 @@ pub(crate) enum Command {
     /// Are the gains that a report foresees those that come?
     #[command(after_help = "Example:\n  tribo-bench foresight --seeds 8")]
     Foresight(foresight::Options),
+    /// Is what a report says about a model true: whether to trust it, and which inputs matter?
+    #[command(after_help = "Example:\n  tribo-bench honesty --cases branin,noise --seeds 50")]
+    Honesty(honesty::Options),
     /// How long a proposal takes.
     #[command(after_help = "Example:\n  tribo-bench ask --n 500,10000 --d 10")]
     Ask(ask::Options),
@@ -77,6 +82,7 @@ impl Command {
             Command::Fuzz(options) => optimiser::fuzz(options),
             Command::Known(options) => optimiser::known(options),
             Command::Foresight(options) => optimiser::foresight(options),
+            Command::Honesty(options) => optimiser::honesty(options),
             Command::Ask(options) => optimiser::ask(options),
             Command::Paper(options) => paper::write_page(options, &|what| eprintln!("{what}")),
             Command::Chaos(options) => program::chaos(options),

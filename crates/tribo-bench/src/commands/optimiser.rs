@@ -2,7 +2,7 @@
 
 use super::{print, with_folder};
 use tribo_bench::seeds::Failure;
-use tribo_bench::{ask, dimension, foresight, fuzz, known, projection, rivals, workers};
+use tribo_bench::{ask, dimension, foresight, fuzz, honesty, known, projection, rivals, workers};
 
 pub(super) fn projection(options: &projection::Options) -> Result<(), Failure> {
     let rows = projection::measure(options)?;
@@ -18,6 +18,10 @@ pub(super) fn foresight(options: &foresight::Options) -> Result<(), Failure> {
     let (moments, rows) = foresight::run(options)?;
     moments.iter().try_for_each(print)?;
     rows.iter().try_for_each(print)
+}
+
+pub(super) fn honesty(options: &honesty::Options) -> Result<(), Failure> {
+    honesty::run(options)?.iter().try_for_each(print)
 }
 
 pub(super) fn dimension(options: &dimension::Options) -> Result<(), Failure> {

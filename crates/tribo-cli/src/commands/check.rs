@@ -162,8 +162,9 @@ fn evaluate(layout: &Layout, config: &Config, run: &Run, params: &Map<String, Va
 
 /// Runs the evaluation to its end. If someone interrupts, everything that it started is ended first; the exit code for that.
 fn perform(program: &Path, dir: &Path) -> Result<Option<u8>, Failure> {
-    let signals = Signals::catch(|_| output::note("ending the evaluation; Ctrl-C three times leaves it"))
-        .map_err(|error| Failure::usage(format!("signals cannot be caught: {error}")))?;
+    let signals =
+        Signals::catch(|_| output::note("ending the evaluation; Ctrl-C three times leaves it"), || ())
+            .map_err(|error| Failure::usage(format!("signals cannot be caught: {error}")))?;
     let job = Command::new(program).arg("job").arg("--dir").arg(dir).stdin(Stdio::null()).spawn();
     let mut job = job.map_err(Error::io("cannot start", program))?;
     let mut asked = false;

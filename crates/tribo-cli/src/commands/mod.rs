@@ -21,6 +21,7 @@ mod schema;
 pub(crate) mod status;
 pub(crate) mod tell;
 pub(crate) mod trials;
+pub(crate) mod watch;
 pub(crate) mod why;
 mod words;
 pub(crate) mod worker;
@@ -35,6 +36,7 @@ pub(crate) fn run(command: Command) -> Outcome {
         Command::Check(options) => check::run(&options),
         Command::Run(options) => run::run(&options),
         Command::Status(options) => status::run(&options),
+        Command::Watch(options) => watch::run(&options),
         Command::Best(options) => best::run(&options),
         Command::Inputs(options) => inputs::run(&options),
         Command::Report(options) => report::run(&options),

@@ -8,10 +8,10 @@ use crate::failure::{Failure, OK, Outcome};
 use crate::output;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
-use tribo_chart::{Chart, Scheme};
+use tribo_chart::Scheme;
 use tribo_study::page;
 use tribo_study::reading::Reading;
-use tribo_study::view::{InputAxis, SHOWN_INPUTS, View};
+use tribo_study::view::{PictureKind, View};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -63,9 +63,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         )));
     }
     let view = View::of(&Reading::open(&options.study.layout())?)?;
-    let Some(chart) = chart(&view, options)? else {
-        return Err(Failure::usage(nothing(options.kind)));
-    };
+    let chart = view.picture(options.kind.into(), &options.input)?;
     let scheme = match (options.dark, options.light) {
         (true, _) => Scheme::Dark,
         (_, true) => Scheme::Light,
@@ -79,59 +77,17 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(OK)
 }
 
-fn chart(view: &View, options: &Options) -> Result<Option<Box<dyn Chart>>, Failure> {
-    fn boxed<C: Chart + 'static>(chart: Option<C>) -> Option<Box<dyn Chart>> {
-        chart.map(|chart| Box::new(chart) as Box<dyn Chart>)
-    }
-    Ok(match options.kind {
-        Kind::Convergence => boxed(view.convergence()),
-        Kind::Slice => match inputs(view, options, 1)?.first() {
-            Some(input) => boxed(view.slice(input)?),
-            None => None,
-        },
-        Kind::Contour => match &inputs(view, options, 2)?[..] {
-            [x, y, ..] => boxed(view.contours(x, y)?),
-            _ => None,
-        },
-        Kind::Importance => boxed(view.importance(4 * SHOWN_INPUTS)),
-        Kind::Validation => boxed(view.validation()),
-        Kind::Parallel => boxed(view.parallel()),
-        Kind::Matrix => boxed(view.matrix()),
-        Kind::Timeline => boxed(view.timeline()),
-    })
-}
-
-/// The inputs asked for, or the most important ones that can be drawn.
-fn inputs(view: &View, options: &Options, n: usize) -> Result<Vec<InputAxis>, Failure> {
-    if options.input.is_empty() {
-        let numbers = view.inputs.iter().filter(|input| n == 1 || !input.is_categorical());
-        return Ok(numbers.take(n).cloned().collect());
-    }
-    if options.input.len() != n {
-        return Err(Failure::usage(format!(
-            "this picture takes --input {n} times, not {} times",
-            options.input.len()
-        )));
-    }
-    let find = |name: &String| {
-        InputAxis::named(&view.config.space, name).ok_or_else(|| {
-            let known: Vec<&str> = view.inputs.iter().map(|input| input.name.as_str()).collect();
-            Failure::usage(format!("there is no input `{name}`; there is {}", known.join(", ")))
-        })
-    };
-    options.input.iter().map(find).collect()
-}
-
-/// Why there is no such picture.
-fn nothing(kind: Kind) -> String {
-    match kind {
-        Kind::Convergence | Kind::Parallel | Kind::Matrix => {
-            "there is nothing to draw yet: too few trials have a value".to_owned()
-        }
-        Kind::Timeline => "there is nothing to draw: no evaluation was run by this program".to_owned(),
-        Kind::Slice | Kind::Contour | Kind::Importance | Kind::Validation => {
-            "there is no model to draw: too few results, a strategy without a model, or inputs that it does not see as numbers"
-                .to_owned()
+impl From<Kind> for PictureKind {
+    fn from(kind: Kind) -> PictureKind {
+        match kind {
+            Kind::Convergence => PictureKind::Convergence,
+            Kind::Slice => PictureKind::Slice,
+            Kind::Contour => PictureKind::Contour,
+            Kind::Importance => PictureKind::Importance,
+            Kind::Validation => PictureKind::Validation,
+            Kind::Parallel => PictureKind::Parallel,
+            Kind::Matrix => PictureKind::Matrix,
+            Kind::Timeline => PictureKind::Timeline,
         }
     }
 }

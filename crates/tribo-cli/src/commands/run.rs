@@ -55,8 +55,9 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let named = output::named(&layout);
     let (runner, clock) = place::place(&writing, &run)?;
     let detachable = runner.patience().detachable;
-    let heard = screen.clone();
-    let signals = Signals::catch(move |wish| heard.say(|| output::note(&advice(wish, detachable, &named))))
+    let (heard, left) = (screen.clone(), screen.clone());
+    let say = move |wish| heard.say(|| output::note(&advice(wish, detachable, &named)));
+    let signals = Signals::catch(say, move || left.clear())
         .map_err(|error| Failure::usage(format!("signals cannot be caught: {error}")))?;
     let mut driver = Driver::new(writing.into_parts(run, runner, clock.as_ref()))?;
     let finish = driver.run(signals.as_ref(), watcher.observer());

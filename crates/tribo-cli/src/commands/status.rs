@@ -9,7 +9,7 @@ use std::fmt::Write;
 use tribo_study::job::STDERR_FILE;
 use tribo_study::outputs::VALUE;
 use tribo_study::reading::Reading;
-use tribo_study::report::summary::{Phase, Summary, summary};
+use tribo_study::report::summary::{Pace, Phase, Summary, summary};
 use tribo_study::report::text;
 
 /// Causes of failure that are shown.
@@ -19,7 +19,7 @@ pub(crate) fn run(options: &Shown) -> Outcome {
     let reading = Reading::open(&options.study.layout())?;
     let seen = reading.seen()?;
     let rebuilt = reading.rebuilt()?;
-    let summary = summary(&reading.config, reading.ledger(), rebuilt.points(), &reading.layout, &seen)?;
+    let summary = summary(&reading.config, reading.ledger(), rebuilt.points(), Some(&reading.layout), &seen)?;
     match options.json {
         true => output::print_json(&summary)?,
         false => output::print(&page(&reading, &summary, inputs::line(&rebuilt.study, &reading.layout)))?,
@@ -34,19 +34,32 @@ fn page(reading: &Reading, summary: &Summary, inputs: Option<String>) -> String 
     page
 }
 
+/// Where a study stands.
+pub(crate) fn phase(phase: &Phase) -> String {
+    match phase {
+        Phase::Running(driver) => format!("running, process {} on {}", driver.pid, driver.host),
+        Phase::Finished { why } => format!("finished: {why}"),
+        Phase::Stopped { why } => format!("stopped: {why}"),
+        Phase::Interrupted => "not running; the last driver ended without a word".to_owned(),
+        Phase::ByHand => "evaluated by hand".to_owned(),
+    }
+}
+
+/// How fast trials end, and how long the others will take.
+pub(crate) fn pace_words(pace: &Pace, phase: &Phase) -> String {
+    let each = pace.evaluation_s.map(|s| format!(", {} each", text::duration(s))).unwrap_or_default();
+    let left = pace.left_s.filter(|_| matches!(phase, Phase::Running(_)));
+    let left = left.map(|s| format!(", about {} left", text::duration(s))).unwrap_or_default();
+    format!("{} an hour{each}{left}", text::number(pace.per_hour.round()))
+}
+
 fn write_page(
     page: &mut String,
     reading: &Reading,
     summary: &Summary,
     inputs: Option<String>,
 ) -> std::fmt::Result {
-    let phase = match &summary.phase {
-        Phase::Running(driver) => format!("running, process {} on {}", driver.pid, driver.host),
-        Phase::Finished { why } => format!("finished: {why}"),
-        Phase::Stopped { why } => format!("stopped: {why}"),
-        Phase::Interrupted => "not running; the last driver ended without a word".to_owned(),
-        Phase::ByHand => "evaluated by hand".to_owned(),
-    };
+    let phase = phase(&summary.phase);
     let objective = match summary.objective.as_str() {
         VALUE => String::new(),
         name => format!(" {name}"),
@@ -86,10 +99,7 @@ fn write_page(
         None => writeln!(page, "best      none yet")?,
     }
     if let Some(pace) = &summary.pace {
-        let each = pace.evaluation_s.map(|s| format!(", {} each", text::duration(s))).unwrap_or_default();
-        let left = pace.left_s.filter(|_| matches!(summary.phase, Phase::Running(_)));
-        let left = left.map(|s| format!(", about {} left", text::duration(s))).unwrap_or_default();
-        writeln!(page, "pace      {} an hour{each}{left}", text::number(pace.per_hour.round()))?;
+        writeln!(page, "pace      {}", pace_words(pace, &summary.phase))?;
     }
     for group in summary.waiting.iter().take(SHOWN_CAUSES) {
         writeln!(page, "queue     {}", group.text("[run] in the study file"))?;

@@ -54,6 +54,7 @@ fn a_run_that_is_over_writes_its_report() {
     let report = folder.read("study.html");
     assert!(report.contains("<!DOCTYPE html>") && report.contains("What to do next"), "{}", &report[..400]);
     assert!(report.contains("The model ") && report.contains("</html>"));
+    assert!(report.contains("finished: the evaluations are spent") && !report.contains("running on"));
     folder.tribo(["report", "-o", "other.html"]).code(0);
     assert!(folder.read("other.html").contains("What to do next"));
     folder.tribo(["report", "-o", "-"]).code(0).prints("<!DOCTYPE html>");
@@ -78,7 +79,7 @@ fn every_picture_is_drawn_in_every_scheme() {
     folder.tribo(["plot", "convergence", "--dark"]).code(0).prints("#15181d");
     folder.tribo(["plot", "convergence", "-o", "x.png"]).code(2).says("pictures are SVG");
     folder.tribo(["plot", "slice", "--input", "nope"]).code(2).says("there is no input `nope`; there is");
-    folder.tribo(["plot", "contour", "--input", "x"]).code(2).says("takes --input 2 times");
+    folder.tribo(["plot", "contour", "--input", "x"]).code(2).says("takes 2 inputs, not 1");
 }
 
 #[test]
@@ -93,4 +94,14 @@ fn reasons_and_shares_are_said_in_words() {
     folder.tribo(["inputs"]).code(0).prints("with interactions").prints("model     The");
     let inputs = folder.tribo(["inputs", "--json"]).code(0).json();
     assert!(inputs["shares"][0]["total"].as_f64().unwrap() > 0.0, "{inputs}");
+}
+
+#[test]
+fn imported_values_are_shown_as_they_were_given() {
+    let log = BRANIN.replace("low = -5.0\nhigh = 10.0", "low = 1e-3\nhigh = 10.0\nlog = true");
+    let folder = Folder::with(&log.replace("problem = \"branin\"", "problem = \"sphere\""));
+    folder.write("old.csv", "x,y,value\n0.007,0.3,-1e9\n");
+    folder.tribo(["import", "old.csv"]).code(0);
+    folder.tribo(["best"]).code(0).prints("x  0.007\n").prints("y  0.3\n");
+    assert_eq!(folder.tribo(["best", "--json"]).code(0).json()["best"][0]["params"]["x"], 0.007);
 }

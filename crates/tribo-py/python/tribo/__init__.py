@@ -11,6 +11,7 @@ from tribo._study import Recommended, Study, Trial
 if TYPE_CHECKING:
     from tribo._gp import SparseGP
     from tribo._insight import ActiveInput, Finding, Insight
+    from tribo._plot import Picture
 
 __all__ = [
     "ActiveInput",
@@ -22,6 +23,7 @@ __all__ = [
     "Insight",
     "Int",
     "InternalError",
+    "Picture",
     "Recommended",
     "Result",
     "SparseGP",
@@ -47,4 +49,8 @@ def __getattr__(name: str) -> Any:
         from tribo import _insight
 
         return getattr(_insight, name)
+    if name == "Picture":
+        from tribo._plot import Picture
+
+        return Picture
     raise AttributeError(f"module 'tribo' has no attribute {name!r}")

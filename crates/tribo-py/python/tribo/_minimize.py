@@ -21,6 +21,9 @@ from tribo._study import Study
 from tribo._words import counted
 
 if TYPE_CHECKING:
+    import os
+
+    from tribo._plot import Plots
     from tribo._space import Space
     from tribo._study import Trial
 
@@ -50,6 +53,18 @@ class Result:
     def failed(self) -> int:
         """Evaluations that gave no value: failed, infeasible, or not a finite number."""
         return sum(trial.state not in ("pending", "lost", "measured") for trial in self.trials)
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of the study, as `Study.plot` gives them."""
+        return self.study.plot
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Writes the report of the study, as `Study.report` does."""
+        self.study.report(path)
+
+    def _repr_html_(self) -> str:
+        return self.study._repr_html_()
 
     def __repr__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
@@ -108,7 +123,8 @@ def minimize(
         Called as `callback(trial, study)` after each result; the run stops if it returns True or raises StopIteration.
         What is under way then is not waited for.
     progress
-        A line on standard error: True, False, or None for a terminal only.
+        How far the run is: a line on standard error, in a notebook the study and its convergence, drawn anew as results
+        come. True, False, or None: where somebody looks, which is a terminal or a notebook.
     study
         Go on with this study instead of a new one, until it has `evaluations` in all; its pending trials are evaluated
         first. After Ctrl-C, which raises KeyboardInterrupt here as everywhere, its `trials` and `best` hold the results so far.
@@ -211,7 +227,7 @@ class _Run:
         best = study.best
         self._best = None if best is None else best.value
         self._first_raised: Exception | None = None
-        self._progress = Progress(max(evaluations, len(trials)), progress)
+        self._progress = Progress(max(evaluations, len(trials)), progress, card=study._repr_html_)
 
     def on(self, crew: Crew, workers: int) -> Result:
         """Keeps `workers` evaluations under way until all are made or the callback stops."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from tribo._insight import Insight
+    from tribo._plot import Plots
 
     Array = npt.NDArray[np.float64]
 
@@ -318,6 +319,22 @@ class Study:
         from tribo._insight import insight_of
 
         return insight_of(*self._core.insight())
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of the study, as SVG: `study.plot.convergence()`, `slice`, `contour`, `importance`, `parallel`, `timeline`
+        and `validation`. A notebook shows them by itself.
+        """
+        from tribo._plot import Plots
+
+        return Plots(self._core)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Writes all there is to see to one HTML file, which opens in any browser and can be sent to a colleague."""
+        self._core.report(os.fspath(path))
+
+    def _repr_html_(self) -> str:
+        return self._core.card()
 
     @property
     def evaluations(self) -> int | None:

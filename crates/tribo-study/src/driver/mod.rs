@@ -23,6 +23,7 @@ mod ingest;
 mod limits;
 mod look;
 pub mod notice;
+mod remaining;
 pub mod retry;
 mod settle;
 pub mod sight;
@@ -40,6 +41,7 @@ use crate::waiting::{Prospect, Waiting};
 use crate::{Error, Result, replay};
 use clock::Clock;
 use notice::{Finish, Notice, Observer, Progress};
+use remaining::Remaining;
 use sight::Sight;
 use std::collections::{BTreeMap, BTreeSet};
 pub use stop::AGAIN_S;
@@ -149,6 +151,8 @@ pub struct Driver<'a> {
     winding_down: Option<f64>,
     /// Since when a person wants it to stop.
     interrupted: Option<f64>,
+    /// How long it will still take.
+    remaining: Remaining,
     reported: Option<Progress>,
 }
 
@@ -213,6 +217,7 @@ impl<'a> Driver<'a> {
             exhausted: false,
             winding_down: None,
             interrupted: None,
+            remaining: Remaining::default(),
             reported: None,
             parts,
         };
@@ -401,7 +406,7 @@ impl<'a> Driver<'a> {
         better
     }
 
-    fn progress(&self) -> Progress {
+    fn progress(&mut self) -> Progress {
         let told = self.parts.ledger.told().len() - self.parts.ledger.n_lost();
         let running = match self.patience.detachable {
             true => self.sights.values().filter(|sight| sight.is_running()).count(),
@@ -410,10 +415,9 @@ impl<'a> Driver<'a> {
         let elapsed_s = self.parts.clock.now() - self.started;
         let evaluations = self.parts.config.budget.evaluations;
         let done = told.saturating_sub(self.told_before);
-        let left_s = evaluations.filter(|_| done > 0).map(|budget| {
-            let pace = elapsed_s / done as f64;
-            pace * budget.saturating_sub(told) as f64
-        });
+        let left = evaluations.map(|budget| budget.saturating_sub(told));
+        let workers = self.parts.run.workers;
+        let left_s = left.and_then(|left| self.remaining.at(elapsed_s, done, left, workers));
         Progress {
             told,
             measured: self.measured,

@@ -4,10 +4,12 @@
 //! user or a solver (names, reasons, outputs) goes through [`tribo_chart::escaped`], which also drops what a terminal would obey. The
 //! content policy of the page forbids whatever might get past that.
 
+mod card;
 mod html;
 mod sections;
 mod style;
 
+pub use card::card;
 pub use html::Html;
 pub use sections::Section;
 pub use style::STYLE;

@@ -8,12 +8,13 @@ use crate::report::summary::{Best, Phase, Summary};
 use crate::report::text::{count, duration, number};
 use crate::view::{Hindsight, InputAxis, Model, SHOWN_INPUTS, View, is_nothing};
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use tribo::analysis::{Foresight, Trust};
 use tribo::space::{Kind, Parameter, Scale};
 use tribo_chart::Chart;
 
-/// Elements of a vector that are written out.
-const SHOWN_ELEMENTS: usize = 12;
+/// Inputs of the best point that are written out.
+const SHOWN_POINT: usize = 24;
 /// Slices and maps of the model.
 const SLICES: usize = 6;
 const MAPS: usize = 3;
@@ -75,10 +76,9 @@ impl Section {
 }
 
 fn overview(html: &mut Html, view: &View) {
-    let Summary { phase, counts, best, strategy, .. } = &view.summary;
     html.section("Result");
     let name = objective(view);
-    match best {
+    match &view.summary.best {
         Some(best) => {
             html.verdict(
                 "good",
@@ -92,6 +92,17 @@ fn overview(html: &mut Html, view: &View) {
     html.heading("What to do next");
     html.list(&advice(view));
     html.heading("What was asked");
+    html.facts(&facts(view));
+    let rows: Vec<Vec<String>> = view.config.space.parameters().iter().take(40).map(parameter_row).collect();
+    html.table(&["parameter", "type", "from", "to", "elements"], &rows);
+    if view.config.space.parameters().len() > rows.len() {
+        html.paragraph(&format!("and {} more.", view.config.space.parameters().len() - rows.len()));
+    }
+}
+
+/// What was asked, and where that stands.
+pub(super) fn facts(view: &View) -> Vec<(&'static str, String)> {
+    let Summary { phase, counts, strategy, direction, .. } = &view.summary;
     let state = match phase {
         Phase::Running(driver) => format!("running on {}", driver.host),
         Phase::Finished { why } => format!("finished: {why}"),
@@ -101,15 +112,9 @@ fn overview(html: &mut Html, view: &View) {
     };
     let without = counts.failed + counts.infeasible + counts.invalid;
     let of = view.summary.evaluations.map(|n| format!(" of {n}")).unwrap_or_default();
-    html.facts(&[
-        (
-            "goal",
-            format!(
-                "{} {name} over {}",
-                view.summary.direction,
-                count(view.config.space.n_inputs(), "input")
-            ),
-        ),
+    let inputs = count(view.config.space.n_inputs(), "input");
+    vec![
+        ("goal", format!("{direction} {} over {inputs}", objective(view))),
         ("state", state),
         (
             "trials",
@@ -122,12 +127,7 @@ fn overview(html: &mut Html, view: &View) {
         ),
         ("strategy", strategy.clone()),
         ("target", view.config.budget.target.map(number).unwrap_or_default()),
-    ]);
-    let rows: Vec<Vec<String>> = view.config.space.parameters().iter().take(40).map(parameter_row).collect();
-    html.table(&["parameter", "type", "from", "to", "elements"], &rows);
-    if view.config.space.parameters().len() > rows.len() {
-        html.paragraph(&format!("and {} more.", view.config.space.parameters().len() - rows.len()));
-    }
+    ]
 }
 
 fn parameter_row(parameter: &Parameter) -> Vec<String> {
@@ -143,7 +143,7 @@ fn parameter_row(parameter: &Parameter) -> Vec<String> {
     vec![parameter.name().to_owned(), kind, low, high, elements]
 }
 
-fn objective(view: &View) -> &str {
+pub(super) fn objective(view: &View) -> &str {
     match view.config.objective() {
         VALUE => "value",
         name => name,
@@ -152,27 +152,43 @@ fn objective(view: &View) -> &str {
 
 /// Inputs and outputs of the best trial; a word where an input lies at its end.
 fn point_rows(view: &View, best: &Best) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
-    for (name, value) in &best.params {
-        match value {
-            Json::Array(elements) => {
-                for (i, element) in elements.iter().take(SHOWN_ELEMENTS).enumerate() {
-                    rows.push(input_row(view, &format!("{name}[{i}]"), element));
-                }
-                if elements.len() > SHOWN_ELEMENTS {
-                    rows.push(vec![
-                        format!("{name}: {} more", elements.len() - SHOWN_ELEMENTS),
-                        String::new(),
-                        String::new(),
-                    ]);
-                }
-            }
-            value => rows.push(input_row(view, name, value)),
-        }
+    let inputs = inputs_by_name(view, best);
+    let n = inputs.len();
+    let mut rows: Vec<Vec<String>> =
+        inputs.into_iter().take(SHOWN_POINT).map(|(name, value)| input_row(view, &name, value)).collect();
+    if n > rows.len() {
+        rows.push(vec![format!("{} more", n - rows.len()), String::new(), String::new()]);
     }
     let others = best.outputs.iter().filter(|(name, _)| *name != view.config.objective());
     rows.extend(others.map(|(name, value)| vec![name.clone(), shown(value), "output".to_owned()]));
     rows
+}
+
+/// All inputs of a point; where not all are shown, those that are known to matter first.
+pub(super) fn inputs_by_name<'a>(view: &View, best: &'a Best) -> Vec<(String, &'a Json)> {
+    let mut inputs: Vec<(String, &Json)> = Vec::new();
+    for (name, value) in &best.params {
+        match value {
+            Json::Array(elements) => {
+                let element = |(i, value): (usize, &'a Json)| (format!("{name}[{i}]"), value);
+                inputs.extend(elements.iter().enumerate().map(element));
+            }
+            value => inputs.push((name.clone(), value)),
+        }
+    }
+    if inputs.len() <= SHOWN_POINT {
+        return inputs;
+    }
+    let named = view.insight.active.iter().map(|input| input.name.as_str());
+    let important = view.model.iter().flat_map(|_| view.inputs.iter().map(|input| input.name.as_str()));
+    let mut rank: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in named.chain(important) {
+        let next = rank.len();
+        rank.entry(name).or_insert(next);
+    }
+    // The sort keeps the order of the others.
+    inputs.sort_by_key(|(name, _)| rank.get(name.as_str()).copied().unwrap_or(usize::MAX));
+    inputs
 }
 
 fn input_row(view: &View, name: &str, value: &Json) -> Vec<String> {
@@ -182,7 +198,7 @@ fn input_row(view: &View, name: &str, value: &Json) -> Vec<String> {
     vec![name.to_owned(), shown(value), end.unwrap_or_default()]
 }
 
-fn shown(value: &Json) -> String {
+pub(super) fn shown(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),
         Json::Number(n) => n.as_f64().map(number).unwrap_or_default(),
@@ -235,9 +251,9 @@ fn spread(view: &View) -> f64 {
 fn advice(view: &View) -> Vec<String> {
     let mut advice: Vec<String> = view.summary.warnings.clone();
     let Some(best) = &view.summary.best else {
-        advice.push(
-            "See the causes of failure below, and try one evaluation with `tribo check --run`.".to_owned(),
-        );
+        let check =
+            if view.config.run.is_some() { ", and try one evaluation with `tribo check --run`" } else { "" };
+        advice.push(format!("See the causes of failure below{check}."));
         return advice;
     };
     advice.push(match view.model.as_deref() {
@@ -475,10 +491,12 @@ fn findings(html: &mut Html, view: &View) {
 
 fn again(html: &mut Html, view: &View) {
     html.section("Again");
-    let file =
-        view.layout.file().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     html.paragraph("The same study file, the same program and the same results give the same points.");
-    html.code(&format!("tribo run {file}\ntribo export {file} -o trials.csv"));
+    if let Some(file) = view.layout.as_ref().and_then(|layout| layout.file().file_name()) {
+        let file = file.to_string_lossy();
+        let run = if view.config.run.is_some() { format!("tribo run {file}\n") } else { String::new() };
+        html.code(&format!("{run}tribo export {file} -o trials.csv"));
+    }
     html.facts(&[
         ("program", format!("tribo {}", env!("CARGO_PKG_VERSION"))),
         ("study", view.summary.study.clone()),

@@ -8,6 +8,7 @@ use crate::config::{Budget, Config};
 use crate::job::Kind;
 use crate::layout::{Layout, shell_word};
 use crate::outputs::Outputs;
+use crate::point;
 use crate::replay::{Points, Rebuilt};
 use crate::store::ledger::{Ledger, Source};
 use crate::waiting::Waiting;
@@ -159,9 +160,9 @@ pub struct Summary {
     pub chapters: usize,
     /// Where it stands.
     pub phase: Phase,
-    /// When it was made, UTC.
+    /// When it was made, UTC; empty for a study in memory, which has no clock.
     pub created: String,
-    /// When something last happened, UTC.
+    /// When something last happened, UTC; likewise.
     pub last: String,
     /// How many trials are in which state.
     pub counts: Counts,
@@ -179,12 +180,12 @@ pub struct Summary {
     pub warnings: Vec<String>,
 }
 
-/// The summary; `points` are those of its trials, made from the ledger.
+/// The summary; `points` are those of its trials, made from the ledger, and `layout` is None for a study in memory.
 pub fn summary(
     config: &Config,
     ledger: &Ledger,
     points: Points<'_>,
-    layout: &Layout,
+    layout: Option<&Layout>,
     seen: &Seen,
 ) -> Result<Summary> {
     let counts = counts(ledger, &seen.begun);
@@ -205,8 +206,8 @@ pub fn summary(
         strategy: points.study.explanation().to_owned(),
         chapters: ledger.chapters().len(),
         phase,
-        created: row::time(ledger.created_ms),
-        last: row::time(ledger.last_ms),
+        created: time(ledger.created_ms),
+        last: time(ledger.last_ms),
         evaluations: config.budget.evaluations,
         best,
         pace,
@@ -215,6 +216,10 @@ pub fn summary(
         warnings,
         counts,
     })
+}
+
+fn time(ms: u64) -> String {
+    if ms == 0 { String::new() } else { row::time(ms) }
 }
 
 /// How many trials are in which state.
@@ -257,9 +262,15 @@ pub fn best(config: &Config, ledger: &Ledger, points: Points<'_>, top: usize) ->
         measured.truncate(top);
     }
     measured.sort_by(order);
+    let space = points.study.space();
     let with_point = |(_, (trial, value, outputs)): (usize, (u64, f64, &Outputs))| {
-        let params = match points.now(trial)? {
-            Some(point) => crate::point::to_json(points.study.space(), &point),
+        // The optimiser keeps places between bounds; what was given it may know but for the last digit.
+        let given = match ledger.trial(trial).map(|state| &state.source) {
+            Some(Source::Imported(object)) => point::from_json(space, object).ok(),
+            _ => None,
+        };
+        let params = match given.map_or_else(|| points.now(trial), |point| Ok(Some(point)))? {
+            Some(point) => point::to_json(space, &point),
             None => points.params(trial)?,
         };
         Ok(Best { trial, value, outputs: outputs.to_json(&config.outputs), params })
@@ -277,7 +288,8 @@ pub fn recommended(rebuilt: &mut Rebuilt) -> Result<Option<Recommended>> {
 
 fn phase(config: &Config, ledger: &Ledger, counts: &Counts, best: Option<&Best>, seen: &Seen) -> Phase {
     let (budget, direction) = (&config.budget, config.direction);
-    if let Some(driver) = &seen.driver {
+    // A driver that has said how it ended is about to leave.
+    if let Some(driver) = seen.driver.as_ref().filter(|_| ledger.closed.is_none()) {
         return Phase::Running(driver.clone());
     }
     if let (Some(target), Some(best)) = (budget.target, best)
@@ -324,11 +336,19 @@ fn pace(ledger: &Ledger, counts: &Counts, budget: &Budget) -> Option<Pace> {
 }
 
 /// What is wrong and what to do about it.
-fn concerns(ledger: &Ledger, counts: &Counts, phase: &Phase, layout: &Layout, seen: &Seen) -> Vec<String> {
+fn concerns(
+    ledger: &Ledger,
+    counts: &Counts,
+    phase: &Phase,
+    layout: Option<&Layout>,
+    seen: &Seen,
+) -> Vec<String> {
     let mut concerns = Vec::new();
-    let study = shell_word(layout.file());
-    concerns.extend(row_of_failures(ledger, phase, &study));
+    let study = layout.map(|layout| shell_word(layout.file()));
+    concerns.extend(row_of_failures(ledger, phase, study.as_deref()));
     concerns.extend(makeshift(ledger));
+    // What follows is about evaluations that a driver runs.
+    let Some(study) = study else { return concerns };
     let live = ledger.live().count();
     let driven = matches!(phase, Phase::Running(_));
     if live > 0 && !driven {
@@ -364,7 +384,7 @@ fn concerns(ledger: &Ledger, counts: &Counts, phase: &Phase, layout: &Layout, se
 }
 
 /// What to say of the last trials, if many in a row gave no value. A point that is not allowed is an answer.
-fn row_of_failures(ledger: &Ledger, phase: &Phase, study: &str) -> Option<String> {
+fn row_of_failures(ledger: &Ledger, phase: &Phase, study: Option<&str>) -> Option<String> {
     let told = ledger.told().rev().filter_map(|(_, trial)| Some(trial.outcome.as_ref()?.kind));
     let row: Vec<Kind> = told.take_while(|kind| *kind != Kind::Ok).collect();
     if row.len() < FAILING {
@@ -376,20 +396,19 @@ fn row_of_failures(ledger: &Ledger, phase: &Phase, study: &str) -> Option<String
         return Some(format!("{which} points were not allowed; do the bounds leave room for one that is?"));
     }
     if row.iter().all(|kind| *kind == Kind::Lost) {
-        return Some(format!(
-            "{which} evaluations were lost and are not spent; when the cause is gone, `tribo run {study}` goes on"
-        ));
+        let next = study.map(|study| format!("; when the cause is gone, `tribo run {study}` goes on"));
+        return Some(format!("{which} evaluations were lost and are not spent{}", next.unwrap_or_default()));
     }
     let n = row.iter().take_while(|kind| **kind != Kind::Infeasible).count();
     if n < FAILING {
         return None;
     }
-    Some(match (are_all, phase) {
-        (true, Phase::ByHand) => format!("{which} evaluations failed; see the causes"),
-        (true, _) => format!(
+    Some(match (are_all, phase, study) {
+        (true, Phase::ByHand, _) | (true, _, None) => format!("{which} evaluations failed; see the causes"),
+        (true, _, Some(study)) => format!(
             "{which} evaluations failed; see the causes and run `tribo check --run {study}`, which tries one evaluation"
         ),
-        (false, _) => format!(
+        (false, _, _) => format!(
             "the last {n} evaluations failed, earlier ones did not: a full disk, a licence or a file that is gone?"
         ),
     })

@@ -4,9 +4,8 @@
 //! or many ripples it foresees a fiftieth of what comes. So nothing is foreseen where the last forecast was far off, nor where
 //! there was none.
 
-use super::{AHEAD, FIT, Until};
+use super::{AHEAD, FIT, Source, Until};
 use crate::Result;
-use crate::reading::Reading;
 use crate::replay;
 use crate::store::ledger::Event;
 use std::time::Instant;
@@ -52,8 +51,8 @@ pub struct Past {
 
 impl Past {
     /// The study before its last evaluations; None if it had found nothing then.
-    pub fn of(reading: &Reading) -> Result<Option<Past>> {
-        let (config, ledger) = (&reading.config, reading.ledger());
+    pub fn of(source: &Source<'_>) -> Result<Option<Past>> {
+        let (config, ledger) = (source.config(), source.ledger());
         let value = |trial: u64| ledger.trial(trial)?.outcome.as_ref()?.value(config.objective());
         let told = |event: &Event| match event {
             Event::Told(trial) => value(*trial),

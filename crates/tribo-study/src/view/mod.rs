@@ -1,29 +1,36 @@
 //! What a study looks like: its results, its model and its machines as data and charts.
 //!
-//! A [`View`] is made once from a [`Reading`] and then only looked at: the report, the pictures of the program and the words
-//! of `tribo inputs` all come from it. The model is the optimiser's own, rebuilt from the journal; what is said about it comes
-//! from `tribo::analysis`. Where there is no model, or too little to say something, there is no chart, and not a wrong one.
+//! A [`View`] is made once from a [`Source`], a journal or a study in memory, and then only looked at: the report, the pictures
+//! of the program and of Python, and the words of `tribo inputs` all come from it. The model is the optimiser's own, rebuilt
+//! from the records: the optimiser of a study that goes on is not touched. What is said about it comes from
+//! `tribo::analysis`. Where there is no model, or too little to say something, there is no chart, and not a wrong one.
 //!
-//! Costs: rebuilding the optimiser, and about a second for what is said about the model.
+//! Costs: rebuilding the optimiser, and about a second for what is said about the model; [`Depth::Results`] leaves that out.
 
 mod convergence;
 mod hindsight;
 mod input;
 mod many;
 mod model;
+mod numbers;
+mod picture;
+mod source;
 mod timeline;
 pub mod why;
 
 pub use hindsight::{Hindsight, Past, is_nothing};
 pub use input::InputAxis;
 pub use model::Through;
+pub use numbers::{Column, Columns};
+pub use picture::PictureKind;
+pub use source::Source;
 pub use timeline::Machine;
 
 use crate::Result;
 use crate::config::Config;
 use crate::layout::Layout;
 use crate::reading::Reading;
-use crate::replay::Rebuilt;
+use crate::replay::{self, Rebuilt};
 use crate::report::row::{Begun, Row, State};
 use crate::report::summary::{Summary, summary};
 use crate::report::text::count;
@@ -106,10 +113,19 @@ impl Model {
     }
 }
 
+/// How much of a study is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Results only, which takes moments.
+    Results,
+    /// Results and model.
+    Model,
+}
+
 /// A study, to be looked at.
 pub struct View {
-    /// Its paths.
-    pub layout: Layout,
+    /// Its paths; None in memory.
+    pub layout: Option<Layout>,
     /// The study file in force.
     pub config: Config,
     /// Its text.
@@ -138,19 +154,29 @@ impl Watch for Until {
 }
 
 impl View {
-    /// The study as it is now.
+    /// A study on disk as it is now.
     pub fn of(reading: &Reading) -> Result<View> {
-        let hindsight = Past::of(reading)?.and_then(Past::hindsight);
-        Draft::of(reading, hindsight)?.finish()
+        View::new(&Source::Journal(reading), Depth::Model)
+    }
+
+    /// A study as it is now.
+    pub fn new(source: &Source<'_>, depth: Depth) -> Result<View> {
+        match depth {
+            Depth::Results => Draft::of(source, None)?.without_model(),
+            Depth::Model => {
+                let hindsight = Past::of(source)?.and_then(Past::hindsight);
+                Draft::of(source, hindsight)?.finish()
+            }
+        }
     }
 
     /// The study as it is now, with the model of an earlier view and without the places of trials: it costs what was added to
     /// the journal, and a pass over all trials.
     pub fn at_a_glance(reading: &mut Reading, earlier: Option<&View>) -> Result<View> {
         let seen = reading.seen()?;
-        let (layout, config) = (reading.layout.clone(), reading.config.clone());
+        let (layout, config) = (Some(reading.layout.clone()), reading.config.clone());
         let (ledger, rebuilt) = reading.current()?;
-        let summary = summary(&config, ledger, rebuilt.points(), &layout, &seen)?;
+        let summary = summary(&config, ledger, rebuilt.points(), layout.as_ref(), &seen)?;
         let insight = rebuilt.study.insight();
         // In another chapter an input may be another one.
         let earlier = earlier
@@ -211,7 +237,7 @@ impl Model {
     }
 }
 
-/// What a view is made from, taken from a reading at one moment. The model is made without the reading, which can go on.
+/// What a view is made from, taken from a source at one moment. The model is made without the source, which can go on.
 pub struct Draft {
     /// All but the model, the inputs by their importance, and the places of trials.
     view: View,
@@ -221,12 +247,11 @@ pub struct Draft {
 
 impl Draft {
     /// The study as it is now; the last forecast comes from [`Past`].
-    pub fn of(reading: &Reading, hindsight: Option<Hindsight>) -> Result<Draft> {
-        let seen = reading.seen()?;
-        let rebuilt = reading.rebuilt()?;
-        let ledger = reading.ledger();
-        let (layout, config) = (reading.layout.clone(), reading.config.clone());
-        let summary = summary(&config, ledger, rebuilt.points(), &layout, &seen)?;
+    pub fn of(source: &Source<'_>, hindsight: Option<Hindsight>) -> Result<Draft> {
+        let (config, ledger, seen) = (source.config().clone(), source.ledger(), source.seen()?);
+        let rebuilt = replay::rebuild(&config, ledger)?;
+        let layout = source.layout().cloned();
+        let summary = summary(&config, ledger, rebuilt.points(), layout.as_ref(), &seen)?;
         let view = View {
             layout,
             config_text: ledger.config.clone(),
@@ -248,6 +273,12 @@ impl Draft {
         // A model that cannot be made is not shown; the study itself has its ways to go on without.
         let look = rebuilt.study.look(&Until(Instant::now() + FIT)).ok().flatten();
         view.model = look.map(|look| Arc::new(Model::new(look, hindsight, seed)));
+        Draft { view, rebuilt, hindsight: None }.without_model()
+    }
+
+    /// The view with the model that is there, if any.
+    fn without_model(self) -> Result<View> {
+        let Draft { mut view, rebuilt, .. } = self;
         view.inputs = inputs(&view.config, view.model.as_deref(), &view.insight);
         view.place(&rebuilt)?;
         Ok(view)

@@ -22,6 +22,34 @@ pub struct Through {
     pub name: String,
 }
 
+/// What the model expects along one input.
+pub(super) struct Along {
+    /// Values of the input; a category as its index.
+    pub(super) x: Vec<f64>,
+    /// What is expected there.
+    pub(super) expected: Vec<Expected>,
+    /// The results to show beside it.
+    pub(super) near: Vec<Near>,
+}
+
+/// A result that differs little from the place of a slice in all inputs but one.
+pub(super) struct Near {
+    pub(super) trial: u64,
+    pub(super) x: f64,
+    pub(super) value: f64,
+}
+
+/// What the model expects over two inputs.
+pub(super) struct Over {
+    /// Values of the inputs along the sides of the grid.
+    pub(super) x: Vec<f64>,
+    pub(super) y: Vec<f64>,
+    /// What is expected: rows from the bottom, each from the left.
+    pub(super) expected: Vec<Expected>,
+    /// Results of the model: trial, both inputs, value.
+    pub(super) results: Vec<(u64, f64, f64, f64)>,
+}
+
 impl View {
     /// The best point of the model with some inputs set: each by its number, to a place between its ends, or to the number of
     /// a category. None without a model, or if it does not see one of them.
@@ -58,37 +86,21 @@ impl View {
 
     /// The model along one input, through the best point; None without a model, or if it does not see the input.
     pub fn slice(&self, input: &InputAxis) -> Result<Option<LineChart>> {
-        let Some(model) = &self.model else { return Ok(None) };
-        let (place, value) = (model.look.best_point(), self.best_value());
-        self.slice_through(input, &Through { place, value, name: "the best trial".to_owned() })
+        let Some(through) = self.through_best() else { return Ok(None) };
+        self.slice_through(input, &through)
+    }
+
+    /// The best point of the model.
+    pub(super) fn through_best(&self) -> Option<Through> {
+        let place = self.model.as_ref()?.look.best_point();
+        Some(Through { place, value: self.best_value(), name: "the best trial".to_owned() })
     }
 
     /// The model along one input, through any place.
     pub fn slice_through(&self, input: &InputAxis, through: &Through) -> Result<Option<LineChart>> {
-        let Some((model, range)) = self.coordinates_of(input) else { return Ok(None) };
-        let best = &through.place;
-        let at_best = input.number(&self.config.space.decode(&model.look.whole(best)?)?);
-        let mut points = Vec::new();
-        if input.is_categorical() {
-            for category in 0..input.categories().len() {
-                let mut place = best.clone();
-                in_category(&mut place, &range, category);
-                model.look.snap(&mut place);
-                points.push(place);
-            }
-        } else {
-            for i in 0..SLICE {
-                let mut place = best.clone();
-                place[range.start] = i as f64 / (SLICE - 1) as f64;
-                model.look.snap(&mut place);
-                points.push(place);
-            }
-            points.dedup();
-        }
-        let expected = model.look.expected(&points)?;
+        let Some(Along { x, expected, near }) = self.along(input, &through.place)? else { return Ok(None) };
         let mut series = Series::default();
-        for (place, Expected { mean, low, high }) in points.iter().zip(expected) {
-            let x = input.number(&self.config.space.decode(&model.look.whole(place)?)?);
+        for (&x, &Expected { mean, low, high }) in x.iter().zip(&expected) {
             if input.is_categorical() {
                 // A short piece for each name, parted from the next by a gap.
                 for x in [x - 0.25, x + 0.25] {
@@ -102,8 +114,15 @@ impl View {
                 series.band.push((x, low, high));
             }
         }
-        let marks = self.near(model, best, &range, input)?;
-        let strong = Mark { x: at_best, y: through.value, title: through.name.clone(), level: None };
+        let mark = |Near { trial, x, value }: Near| Mark {
+            x,
+            y: value,
+            title: format!("trial {trial}: {} = {}, {}", input.name, plain(x), plain(value)),
+            level: None,
+        };
+        let marks = thinned(near.into_iter().map(mark).collect(), SHOWN_RESULTS);
+        let (x, y, title) = (self.at(input, &through.place)?, through.value, through.name.clone());
+        let strong = Mark { x, y, title, level: None };
         Ok(Some(LineChart {
             title: format!("Along {}", input.name),
             description: format!(
@@ -122,6 +141,39 @@ impl View {
             size: Some((330.0, 230.0)),
             ..LineChart::default()
         }))
+    }
+
+    /// What is drawn in a slice through a place.
+    pub(super) fn along(&self, input: &InputAxis, best: &[f64]) -> Result<Option<Along>> {
+        let Some((model, range)) = self.coordinates_of(input) else { return Ok(None) };
+        let mut points = Vec::new();
+        if input.is_categorical() {
+            for category in 0..input.categories().len() {
+                let mut place = best.to_vec();
+                in_category(&mut place, &range, category);
+                model.look.snap(&mut place);
+                points.push(place);
+            }
+        } else {
+            for i in 0..SLICE {
+                let mut place = best.to_vec();
+                place[range.start] = i as f64 / (SLICE - 1) as f64;
+                model.look.snap(&mut place);
+                points.push(place);
+            }
+            points.dedup();
+        }
+        let expected = model.look.expected(&points)?;
+        let number =
+            |place: &Vec<f64>| Ok(input.number(&self.config.space.decode(&model.look.whole(place)?)?));
+        let x = points.iter().map(number).collect::<Result<Vec<f64>>>()?;
+        Ok(Some(Along { x, expected, near: self.near(model, best, &range, input)? }))
+    }
+
+    /// The value of an input at a place of the model.
+    fn at(&self, input: &InputAxis, place: &[f64]) -> Result<f64> {
+        let Some(model) = &self.model else { return Ok(f64::NAN) };
+        Ok(input.number(&self.config.space.decode(&model.look.whole(place)?)?))
     }
 
     /// The values of a slice: the line and the best, with bands that are far wider cut off.
@@ -148,10 +200,10 @@ impl View {
         best: &[f64],
         range: &std::ops::Range<usize>,
         input: &InputAxis,
-    ) -> Result<Vec<Mark>> {
+    ) -> Result<Vec<Near>> {
         let look = &model.look;
         let scales = look.length_scales();
-        let mut marks = vec![];
+        let mut near = vec![];
         for (trial, place, value) in look.results() {
             let distance: f64 = (0..look.dim())
                 .filter(|k| !range.contains(k))
@@ -160,48 +212,31 @@ impl View {
                 .sqrt();
             if distance <= 0.25 {
                 let x = input.number(&self.config.space.decode(&look.whole(place)?)?);
-                let title = format!("trial {trial}: {} = {}, {}", input.name, plain(x), plain(value));
-                marks.push(Mark { x, y: value, title, level: None });
+                near.push(Near { trial: trial.0, x, value });
             }
         }
-        Ok(thinned(marks, SHOWN_RESULTS))
+        Ok(near)
     }
 
     /// The model over two inputs, through the best point; None without a model, or if it does not see both as numbers.
     pub fn contours(&self, x: &InputAxis, y: &InputAxis) -> Result<Option<HeatMap>> {
-        let (Some((model, across)), Some((_, up))) = (self.coordinates_of(x), self.coordinates_of(y)) else {
-            return Ok(None);
-        };
-        if x.is_categorical() || y.is_categorical() || x.input == y.input {
-            return Ok(None);
-        }
-        let look = &model.look;
-        let mut points = Vec::with_capacity(GRID * GRID);
-        for row in 0..GRID {
-            for column in 0..GRID {
-                let mut place = look.best_point();
-                place[across.start] = column as f64 / (GRID - 1) as f64;
-                place[up.start] = row as f64 / (GRID - 1) as f64;
-                points.push(place);
-            }
-        }
-        let mut values: Vec<f64> =
-            look.expected(&points)?.into_iter().map(|expected| expected.mean).collect();
+        let Some(Over { expected, results, .. }) = self.over(x, y)? else { return Ok(None) };
+        let mut values: Vec<f64> = expected.iter().map(|expected| expected.mean).collect();
+        let is_log = self.model.as_ref().is_some_and(|model| model.look.is_logarithmic());
         let mut value_label = self.objective().to_owned();
         // On the scale that the model has, where it is logarithmic: the valleys are what is looked for.
-        if look.is_logarithmic() && values.iter().all(|value| *value > 0.0) {
+        if is_log && values.iter().all(|value| *value > 0.0) {
             values.iter_mut().for_each(|value| *value = value.log10());
             value_label = format!("log₁₀ {value_label}");
         }
-        let mut marks = vec![];
-        for (trial, place, value) in look.results() {
-            let point = self.config.space.decode(&look.whole(place)?)?;
+        let mark = |(trial, x, y, value): (u64, f64, f64, f64)| {
             let title = format!("trial {trial}: {}", plain(value));
-            marks.push(Mark { x: x.number(&point), y: y.number(&point), title, level: None });
-        }
-        let best = self.config.space.decode(&look.whole(&look.best_point())?)?;
-        let strong =
-            Mark { x: x.number(&best), y: y.number(&best), title: "the best trial".to_owned(), level: None };
+            Mark { x, y, title, level: None }
+        };
+        let marks: Vec<Mark> = results.into_iter().map(mark).collect();
+        let best = self.through_best().map(|best| best.place).unwrap_or_default();
+        let (best_x, best_y) = (self.at(x, &best)?, self.at(y, &best)?);
+        let strong = Mark { x: best_x, y: best_y, title: "the best trial".to_owned(), level: None };
         Ok(Some(HeatMap {
             title: format!("{} and {}", x.name, y.name),
             description: format!(
@@ -223,6 +258,33 @@ impl View {
             ],
             size: Some((300.0, 250.0)),
         }))
+    }
+
+    /// What is drawn as contours.
+    pub(super) fn over(&self, x: &InputAxis, y: &InputAxis) -> Result<Option<Over>> {
+        let (Some((model, across)), Some((_, up))) = (self.coordinates_of(x), self.coordinates_of(y)) else {
+            return Ok(None);
+        };
+        if x.is_categorical() || y.is_categorical() || x.input == y.input {
+            return Ok(None);
+        }
+        let look = &model.look;
+        let place = |i: usize| i as f64 / (GRID - 1) as f64;
+        let mut points = Vec::with_capacity(GRID * GRID);
+        for row in 0..GRID {
+            for column in 0..GRID {
+                let mut point = look.best_point();
+                (point[across.start], point[up.start]) = (place(column), place(row));
+                points.push(point);
+            }
+        }
+        let mut results = vec![];
+        for (trial, place, value) in look.results() {
+            let point = self.config.space.decode(&look.whole(place)?)?;
+            results.push((trial.0, x.number(&point), y.number(&point), value));
+        }
+        let side = |input: &InputAxis| (0..GRID).map(|i| input.value_at(place(i))).collect();
+        Ok(Some(Over { x: side(x), y: side(y), expected: look.expected(&points)?, results }))
     }
 
     /// Each result against what the model expects of it from the others; None where nothing can be said.

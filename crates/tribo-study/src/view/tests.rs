@@ -5,6 +5,7 @@ use super::*;
 use crate::by_hand::ByHand;
 use crate::job::Finding;
 use crate::outputs::VALUE;
+use crate::report::summary::Phase;
 use std::fs;
 use tribo::surrogate::watch::Unwatched;
 use tribo_chart::Chart;
@@ -22,6 +23,14 @@ pub(crate) fn study(file: &str, n: usize) -> (tempfile::TempDir, Reading) {
     let layout = Layout::of(&folder.path().join("study.toml"));
     fs::write(layout.file(), file).unwrap();
     let mut study = ByHand::take_new(&layout).unwrap();
+    told(&mut study, n);
+    study.close("test").unwrap();
+    let reading = Reading::open(&layout).unwrap();
+    (folder, reading)
+}
+
+/// Asks and tells `n` trials.
+fn told(study: &mut ByHand, n: usize) {
     for trial in 0..n as u64 {
         let asked = study.ask(1, &Unwatched).unwrap();
         let x = asked[0].point.numbers();
@@ -32,9 +41,6 @@ pub(crate) fn study(file: &str, n: usize) -> (tempfile::TempDir, Reading) {
         };
         study.tell(trial, &finding).unwrap();
     }
-    study.close("test").unwrap();
-    let reading = Reading::open(&layout).unwrap();
-    (folder, reading)
 }
 
 #[test]
@@ -73,6 +79,83 @@ fn every_picture_of_a_study_can_be_drawn() {
     }
     // Nobody ran it: it was told by hand.
     assert!(view.timeline().is_none());
+}
+
+/// Every picture that has a model or results only.
+const DRAWN: [PictureKind; 7] = [
+    PictureKind::Convergence,
+    PictureKind::Slice,
+    PictureKind::Contour,
+    PictureKind::Importance,
+    PictureKind::Validation,
+    PictureKind::Parallel,
+    PictureKind::Matrix,
+];
+
+#[test]
+fn a_study_in_memory_looks_like_the_same_on_disk() {
+    let (folder, reading) = study(FILE, 30);
+    let config = Config::parse(&folder.path().join("study.toml"), FILE).unwrap();
+    let mut memory = ByHand::in_memory(config, FILE).unwrap();
+    told(&mut memory, 30);
+    let before = memory.ask(1, &Unwatched).unwrap().remove(0).point.numbers();
+    let mut again = ByHand::in_memory(memory.config().clone(), FILE).unwrap();
+    told(&mut again, 30);
+    let here = View::new(&Source::own(&mut again).unwrap(), Depth::Model).unwrap();
+    let disk = View::of(&reading).unwrap();
+    for kind in DRAWN {
+        assert_eq!(
+            here.picture(kind, &[]).unwrap().to_svg(),
+            disk.picture(kind, &[]).unwrap().to_svg(),
+            "{kind:?}"
+        );
+        // By their text, since a NaN is not equal to itself.
+        let numbers = |view: &View| format!("{:?}", view.numbers(kind, &[]).unwrap());
+        assert_eq!(numbers(&here), numbers(&disk), "{kind:?}");
+    }
+    let why = here.picture(PictureKind::Timeline, &[]).err().unwrap().to_string();
+    assert!(why.contains("no workers to draw: a study in memory"), "{why}");
+    assert_eq!((here.summary.created.as_str(), &here.summary.phase), ("", &Phase::ByHand));
+    // Looking has not changed what is proposed.
+    assert_eq!(again.ask(1, &Unwatched).unwrap()[0].point.numbers(), before);
+    let glance = View::new(&Source::own(&mut again).unwrap(), Depth::Results).unwrap();
+    assert!(glance.model.is_none() && glance.convergence().is_some());
+}
+
+#[test]
+fn numbers_are_those_of_the_results() {
+    let (_folder, reading) = study(FILE, 30);
+    let view = View::of(&reading).unwrap();
+    let columns = view.numbers(PictureKind::Convergence, &[]).unwrap();
+    let [
+        ("trial", Column::Whole(trials)),
+        ("value", Column::Numbers(values)),
+        ("best", Column::Numbers(best)),
+    ] = &columns[..]
+    else {
+        panic!("{columns:?}")
+    };
+    assert_eq!(*trials, (0..30).collect::<Vec<i64>>());
+    assert!(values[7].is_nan() && values[17].is_nan() && best[7] == best[6]);
+    assert_eq!(best[29], values.iter().copied().fold(f64::INFINITY, f64::min));
+    let contour = view.numbers(PictureKind::Contour, &["x".to_owned(), "rate".to_owned()]).unwrap();
+    let named = |name: &str| &contour.iter().find(|(known, _)| *known == name).unwrap().1;
+    let (Column::Numbers(x), Column::Numbers(y), Column::Rows(width, mean)) =
+        (named("x"), named("y"), named("mean"))
+    else {
+        panic!("{contour:?}")
+    };
+    assert_eq!((x.len(), mean.len()), (*width, x.len() * y.len()));
+    assert!((y[0] - 0.001).abs() < 1e-12 && (y[y.len() - 1] - 10.0).abs() < 1e-9, "{y:?}");
+    let slice = view.numbers(PictureKind::Slice, &["mode".to_owned()]).unwrap();
+    assert_eq!(slice[0], ("x", Column::Names(["one", "two", "three"].map(str::to_owned).to_vec())));
+    let said = |kind, names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        view.numbers(kind, &names).unwrap_err().to_string()
+    };
+    assert!(said(PictureKind::Contour, &["x"]).contains("takes 2 inputs, not 1"));
+    assert!(said(PictureKind::Slice, &["nope"]).contains("no input `nope`; there is"));
+    assert!(said(PictureKind::Convergence, &["x"]).contains("takes no name of an input"));
 }
 
 #[test]

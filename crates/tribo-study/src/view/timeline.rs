@@ -4,6 +4,7 @@
 //! submission and start is the wait in a queue.
 
 use super::View;
+use super::numbers::{Column, Columns};
 use crate::job::Kind;
 use crate::report::row::Begun;
 use crate::report::text;
@@ -124,6 +125,22 @@ impl Machine {
         let at = work.host.map(|host| format!(" on {}", self.hosts[host].0)).unwrap_or_default();
         let AttemptId { trial, attempt } = work.id;
         format!("trial {trial}, attempt {attempt}{at}: {}", text::duration(work.end - work.start))
+    }
+
+    /// All attempts as columns, times in seconds since the first was submitted; None if there were none.
+    pub(super) fn columns(&self) -> Option<Columns> {
+        let work = &self.work;
+        let seconds = |of: fn(&Work) -> f64| Column::Numbers(work.iter().map(of).collect());
+        (!work.is_empty()).then(|| {
+            vec![
+                ("trial", Column::Whole(work.iter().map(|work| work.id.trial as i64).collect())),
+                ("worker", Column::Whole(work.iter().map(|work| work.lane as i64).collect())),
+                ("submitted", seconds(|work| work.submitted)),
+                ("start", seconds(|work| work.start)),
+                ("end", seconds(|work| work.end)),
+                ("state", Column::Names(work.iter().map(|work| KINDS[work.kind].to_owned()).collect())),
+            ]
+        })
     }
 }
 

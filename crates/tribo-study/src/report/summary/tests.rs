@@ -58,8 +58,14 @@ impl World {
     fn summary(&self, seen: Seen) -> Summary {
         let rebuilt = replay::rebuild(&self.config, &self.ledger).unwrap();
         let seen = Seen { now_ms: seen.now_ms.max(self.now_ms), ..seen };
-        summary(&self.config, &self.ledger, rebuilt.points(), &Layout::of(Path::new("wing.toml")), &seen)
-            .unwrap()
+        summary(
+            &self.config,
+            &self.ledger,
+            rebuilt.points(),
+            Some(&Layout::of(Path::new("wing.toml"))),
+            &seen,
+        )
+        .unwrap()
     }
 }
 
@@ -133,6 +139,9 @@ fn a_study_is_finished_by_its_target_or_its_evaluations() {
         other => format!("{other:?}"),
     };
     assert_eq!(why(&world), "Stopped { why: \"interrupted\" }");
+    let leaving = Some(Driver { host: "here".to_owned(), pid: 9 });
+    let phase = world.summary(Seen { driver: leaving, ..Seen::default() }).phase;
+    assert_eq!(phase, Phase::Stopped { why: "interrupted".to_owned() }, "it has said that it leaves");
     let id = world.begin();
     world.end(id, Ok(100.0));
     assert_eq!(why(&world), "the target is reached");

@@ -140,14 +140,16 @@ impl Estimate {
             let pairs = f.col_as_slice(j).iter().zip(g.col_as_slice(j));
             pairs.map(|(f, g)| (f - g).powi(2) / (2.0 * variances[j])).collect()
         };
-        let shares: Vec<f64> = (0..variances.len()).map(|j| share(average(&halves(j)))).collect();
+        // Estimates beyond 0 and 1 come of samples with far tails: of values modelled by their logarithm, mostly.
+        let share = |halves: &[f64]| share(average(halves)).clamp(0.0, 1.0);
+        let shares: Vec<f64> = (0..variances.len()).map(|j| share(&halves(j))).collect();
         let (drawn, between) = moments(&shares[1..]);
         // Parts share one Sobol sequence and so do better together than alone: an upper bound.
-        let parts: Vec<f64> = halves(0).chunks(f.nrows() / PARTS).map(|part| share(average(part))).collect();
+        let parts: Vec<f64> = halves(0).chunks(f.nrows() / PARTS).map(share).collect();
         let (_, within) = moments(&parts);
         let bias = drawn - shares[0];
         let sd = (between + bias * bias + within / PARTS as f64 + (UNKNOWN_SD * unknown).powi(2)).sqrt();
-        Estimate { mean: shares[0].clamp(0.0, 1.0), sd }
+        Estimate { mean: shares[0], sd }
     }
 }
 

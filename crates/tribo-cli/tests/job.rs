@@ -5,7 +5,6 @@
 // An unwrap that fails in a test is a failed test.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -40,20 +39,7 @@ impl Study {
             tag: Tag::new(&StudyId::from_bits(u64::from(std::process::id())), id).unwrap(),
             params_digest: digest(PARAMS.as_bytes()),
             folder: "../../../..".into(),
-            evaluation: Evaluation {
-                command: line,
-                timeout: None,
-                params: ParamsFormat::Json,
-                result: ResultSource::Json { file: "result.json".into(), key: "objective".into() },
-                outputs: vec![],
-                decks: vec![],
-                copy: vec![],
-                link: vec![],
-                env: BTreeMap::new(),
-                capture: 1 << 20,
-                retry_exit_code: 75,
-                infeasible_exit_code: 65,
-            },
+            evaluation: Evaluation::of(line),
             wall_limit_s: None,
             warning_s: None,
         };

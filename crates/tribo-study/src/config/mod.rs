@@ -206,6 +206,26 @@ pub struct Evaluation {
     pub infeasible_exit_code: i32,
 }
 
+impl Evaluation {
+    /// A command and nothing else, all keys at their defaults.
+    pub fn of(command: Command) -> Evaluation {
+        Evaluation {
+            command,
+            timeout: None,
+            params: ParamsFormat::Json,
+            result: ResultSource::Json { file: "result.json".into(), key: "objective".into() },
+            outputs: vec![],
+            decks: vec![],
+            copy: vec![],
+            link: vec![],
+            env: BTreeMap::new(),
+            capture: 16_000_000,
+            retry_exit_code: 75,
+            infeasible_exit_code: 65,
+        }
+    }
+}
+
 /// A program. `{params}`, `{result}`, `{dir}`, `{trial}` and `{attempt}` are filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

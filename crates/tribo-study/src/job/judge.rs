@@ -104,28 +104,15 @@ pub(super) fn tail_of(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ParamsFormat, ResultSource};
+    use crate::config::ResultSource;
     use crate::job::watch::Stop;
     use crate::outputs::VALUE;
-    use std::collections::BTreeMap;
 
     fn finding(command: Command, ending: Ending, out_of_memory: bool, stdout: &str) -> Finding {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(STDOUT_FILE), stdout).unwrap();
-        let evaluation = Evaluation {
-            command,
-            timeout: None,
-            params: ParamsFormat::Json,
-            result: ResultSource::Stdout,
-            outputs: vec![],
-            decks: vec![],
-            copy: vec![],
-            link: vec![],
-            env: BTreeMap::new(),
-            capture: 1000,
-            retry_exit_code: 75,
-            infeasible_exit_code: 65,
-        };
+        let evaluation =
+            Evaluation { result: ResultSource::Stdout, capture: 1000, ..Evaluation::of(command) };
         judge(&evaluation, &ending, folder.path(), out_of_memory)
     }
 

@@ -149,23 +149,10 @@ pub(super) fn variables(text: &str) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Deck, ResultSource};
+    use crate::config::Deck;
 
     fn evaluation(command: &str) -> Evaluation {
-        Evaluation {
-            command: Command::Shell(command.to_owned()),
-            timeout: None,
-            params: ParamsFormat::Json,
-            result: ResultSource::Stdout,
-            outputs: vec![],
-            decks: vec![],
-            copy: vec![],
-            link: vec![],
-            env: BTreeMap::new(),
-            capture: 1000,
-            retry_exit_code: 75,
-            infeasible_exit_code: 65,
-        }
+        Evaluation::of(Command::Shell(command.to_owned()))
     }
 
     fn params(json: &str) -> Params {

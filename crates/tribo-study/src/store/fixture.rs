@@ -3,12 +3,11 @@
 use super::Store;
 use super::disk::Disk;
 use super::record::Record;
-use crate::config::{Command, Evaluation, ParamsFormat, ResultSource};
+use crate::config::{Command, Evaluation, ResultSource};
 use crate::job::{Answer, Finding, JOB_VERSION, Spec};
 use crate::layout::Layout;
 use crate::outputs::VALUE;
 use crate::tag::{AttemptId, StudyId, Tag};
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -49,18 +48,8 @@ pub(super) fn spec(id: AttemptId) -> Spec {
         params_digest: String::new(),
         folder: "../../../..".to_owned(),
         evaluation: Evaluation {
-            command: Command::Shell("true".to_owned()),
-            timeout: None,
-            params: ParamsFormat::Json,
             result: ResultSource::Stdout,
-            outputs: vec![],
-            decks: vec![],
-            copy: vec![],
-            link: vec![],
-            env: BTreeMap::new(),
-            capture: 1 << 20,
-            retry_exit_code: 75,
-            infeasible_exit_code: 65,
+            ..Evaluation::of(Command::Shell("true".to_owned()))
         },
         warning_s: None,
         wall_limit_s: None,

@@ -162,7 +162,7 @@ impl View {
     /// A study as it is now.
     pub fn new(source: &Source<'_>, depth: Depth) -> Result<View> {
         match depth {
-            Depth::Results => Draft::of(source, None)?.without_model(),
+            Depth::Results => Draft::of(source, None)?.placed(),
             Depth::Model => {
                 let hindsight = Past::of(source)?.and_then(Past::hindsight);
                 Draft::of(source, hindsight)?.finish()
@@ -267,17 +267,16 @@ impl Draft {
     }
 
     /// Makes the model, and what is said about it.
-    pub fn finish(self) -> Result<View> {
-        let Draft { mut view, mut rebuilt, hindsight } = self;
-        let seed = view.config.seed;
+    pub fn finish(mut self) -> Result<View> {
         // A model that cannot be made is not shown; the study itself has its ways to go on without.
-        let look = rebuilt.study.look(&Until(Instant::now() + FIT)).ok().flatten();
-        view.model = look.map(|look| Arc::new(Model::new(look, hindsight, seed)));
-        Draft { view, rebuilt, hindsight: None }.without_model()
+        let look = self.rebuilt.study.look(&Until(Instant::now() + FIT)).ok().flatten();
+        let (hindsight, seed) = (self.hindsight, self.view.config.seed);
+        self.view.model = look.map(|look| Arc::new(Model::new(look, hindsight, seed)));
+        self.placed()
     }
 
-    /// The view with the model that is there, if any.
-    fn without_model(self) -> Result<View> {
+    /// The view, with the inputs that matter by the model, if there is one, and the places of trials.
+    fn placed(self) -> Result<View> {
         let Draft { mut view, rebuilt, .. } = self;
         view.inputs = inputs(&view.config, view.model.as_deref(), &view.insight);
         view.place(&rebuilt)?;

@@ -10,9 +10,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use tribo::space::{Direction, Parameter, Space};
 use tribo::strategy::{Settings, Strategy};
-use tribo_study::config::{
-    Budget, Command, Config, Evaluation, Keep, On, ParamsFormat, ResultSource, Retries, Run,
-};
+use tribo_study::config::{Budget, Command, Config, Evaluation, Keep, On, ResultSource, Retries, Run};
 use tribo_study::driver::clock::Clock;
 use tribo_study::driver::notice::{Finish, Notice, Observer};
 use tribo_study::driver::{Driver, Interrupt, Interrupts, Parts};
@@ -477,18 +475,8 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
         on: On::Local,
         workers,
         evaluation: Evaluation {
-            command: Command::Argv(vec!["true".to_owned()]),
-            timeout: None,
-            params: ParamsFormat::Json,
             result: ResultSource::Stdout,
-            outputs: vec![],
-            decks: vec![],
-            copy: vec![],
-            link: vec![],
-            env: BTreeMap::new(),
-            capture: 1 << 20,
-            retry_exit_code: 75,
-            infeasible_exit_code: 65,
+            ..Evaluation::of(Command::Argv(vec!["true".to_owned()]))
         },
         retries: Retries::default(),
         keep: Keep::All,

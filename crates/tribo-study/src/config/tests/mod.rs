@@ -57,20 +57,7 @@ fn the_smallest_file_has_the_defaults() {
     assert_eq!(config.budget, Budget { evaluations: Some(10), wall_time: None, target: None });
     assert_eq!(config.run, None);
     let run = run_of("command = [\"./f\"]");
-    let evaluation = Evaluation {
-        command: Command::Argv(vec!["./f".into()]),
-        timeout: None,
-        params: ParamsFormat::Json,
-        result: ResultSource::Json { file: "result.json".into(), key: "objective".into() },
-        outputs: vec![],
-        decks: vec![],
-        copy: vec![],
-        link: vec![],
-        env: BTreeMap::new(),
-        capture: 16_000_000,
-        retry_exit_code: 75,
-        infeasible_exit_code: 65,
-    };
+    let evaluation = Evaluation::of(Command::Argv(vec!["./f".into()]));
     let expected = Run {
         on: On::Local,
         workers: 1,

@@ -1,25 +1,12 @@
 //! Answers as programs write them, good and bad. Rows 24, 27 and 28 of the fault table are here.
 
 use super::*;
-use crate::config::{Command, ParamsFormat, Response, Sought};
+use crate::config::{Command, Response, Sought};
 use proptest::prelude::*;
 
 /// An evaluation whose answer is there.
 fn evaluation(source: &ResultSource) -> Evaluation {
-    Evaluation {
-        command: Command::Argv(vec![]),
-        timeout: None,
-        params: ParamsFormat::Json,
-        result: source.clone(),
-        outputs: vec![],
-        decks: vec![],
-        copy: vec![],
-        link: vec![],
-        env: std::collections::BTreeMap::new(),
-        capture: 1000,
-        retry_exit_code: 75,
-        infeasible_exit_code: 65,
-    }
+    Evaluation { result: source.clone(), capture: 1000, ..Evaluation::of(Command::Argv(vec![])) }
 }
 
 /// What is found when the source's file (or standard output) holds this.

@@ -41,6 +41,10 @@ const CAUTIOUS: (f64, f64) = (0.9, 0.9);
 const STEEPNESS: f64 = 10.0;
 /// Radius of exclusion: as a part of the distance to the nearest value, at least, and at most, in length scales.
 const RADIUS: (f64, f64, f64) = (0.3, 1e-3, 0.1);
+/// Points without a value that exclude others, and points with one that say how far: those closest to the incumbent. All of them,
+/// but for very many results, where each proposal would pay for the product of both numbers.
+const EXCLUDED: usize = 512;
+const BESIDE: usize = 2_048;
 /// Random points at which the largest p is looked for, besides the incumbents.
 const LOOKS: usize = 128;
 /// The smallest p that is told from zero.
@@ -93,15 +97,14 @@ impl<'a> Chance<'a> {
             let probit = all.as_ref().map_or(Ok(probit), |all| all.condition(&kernel))?;
             models.push((weight / total, probit));
         }
+        let (points, barren) = (&results.points, &results.barren);
+        let beside = closest(points, &centre, BESIDE);
         let radius = |failed: &[f64]| {
-            let gap = results
-                .points
-                .iter()
-                .map(|point| model.distance(point, failed))
-                .fold(f64::INFINITY, f64::min);
-            (RADIUS.0 * gap).clamp(RADIUS.1, RADIUS.2)
+            let gaps = beside.iter().map(|&i| model.distance(&points[i], failed));
+            (RADIUS.0 * gaps.fold(f64::INFINITY, f64::min)).clamp(RADIUS.1, RADIUS.2)
         };
-        let excluded = results.barren.iter().map(|failed| (&failed[..], radius(failed))).collect();
+        let failed = closest(barren, &centre, EXCLUDED).into_iter().map(|i| &barren[i][..]);
+        let excluded = failed.map(|failed| (failed, radius(failed))).collect();
         let mut chance = Chance { models, threshold: THRESHOLD.0, start: 0.0, excluded, model };
         let looks =
             Mat::from_fn(LOOKS + incumbents.nrows(), centre.len(), |i, k| match i.checked_sub(LOOKS) {
@@ -211,14 +214,8 @@ impl Labelled {
 /// The points of either kind that are nearest to `centre`, `most` at most; a kind that has fewer than half of them leaves
 /// its places to the other.
 fn nearest(results: &Results, centre: &[f64], most: usize) -> Labelled {
-    let by_distance = |points: &'_ [Vec<f64>]| {
-        let distance =
-            |point: &[f64]| -> f64 { point.iter().zip(centre).map(|(a, b)| (a - b) * (a - b)).sum() };
-        let mut rows: Vec<usize> = (0..points.len()).collect();
-        rows.sort_by(|&i, &j| distance(&points[i]).total_cmp(&distance(&points[j])).then(i.cmp(&j)));
-        rows
-    };
-    let (mut with, mut without) = (by_distance(&results.points), by_distance(&results.barren));
+    let (mut with, mut without) =
+        (closest(&results.points, centre, most), closest(&results.barren, centre, most));
     let half = most / 2;
     let n_with = with.len().min(half.max(most.saturating_sub(without.len())));
     with.truncate(n_with);
@@ -230,4 +227,18 @@ fn nearest(results: &Results, centre: &[f64], most: usize) -> Labelled {
     let n = with.len() + without.len();
     let x = Mat::from_fn(n, centre.len(), |i, k| point(i)[k]);
     Labelled { x, has_value: (0..n).map(|i| i < with.len()).collect() }
+}
+
+/// The `most` points closest to `centre`, closest first.
+fn closest(points: &[Vec<f64>], centre: &[f64], most: usize) -> Vec<usize> {
+    let distance = |point: &[f64]| -> f64 { point.iter().zip(centre).map(|(a, b)| (a - b) * (a - b)).sum() };
+    let mut rows: Vec<(f64, usize)> =
+        points.iter().enumerate().map(|(i, point)| (distance(point), i)).collect();
+    let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    if rows.len() > most {
+        rows.select_nth_unstable_by(most, order);
+        rows.truncate(most);
+    }
+    rows.sort_by(order);
+    rows.into_iter().map(|(_, i)| i).collect()
 }

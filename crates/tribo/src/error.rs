@@ -132,6 +132,14 @@ pub enum Error {
         /// The names there are.
         known: String,
     },
+    /// A limit on an output makes no sense.
+    #[error("the limit on `{name}`: {why}")]
+    Limit {
+        /// The output, or what was written.
+        name: String,
+        /// What is wrong with it and what to do, in words.
+        why: String,
+    },
     /// A recorded trial does not say how its point was made.
     #[error("trial {id} does not say how its point was made; restore the study to make it")]
     NoRecipe {

@@ -12,6 +12,7 @@ pub mod normal;
 pub mod opt;
 pub mod rng;
 
+pub mod limit;
 pub mod space;
 pub mod trial;
 

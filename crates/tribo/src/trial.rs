@@ -192,7 +192,7 @@ pub struct History {
     pending: BTreeSet<usize>,
     /// Positions of trials with an outcome, in the order told.
     told: Vec<usize>,
-    /// Position of the best measured trial.
+    /// Position of the best measured trial that is within its limits.
     best: Option<usize>,
     /// Ids below are taken, also where no trial has them.
     reserved: u64,
@@ -243,6 +243,11 @@ impl History {
     /// Finishes a pending trial. Telling the same outcome again is accepted and changes nothing; a different
     /// one is an error and changes nothing.
     pub fn tell(&mut self, id: TrialId, outcome: Outcome) -> Result<Told> {
+        self.tell_judged(id, outcome, true)
+    }
+
+    /// As [`History::tell`], for a point that may be beyond a limit: it cannot be the best then, whatever its value.
+    pub fn tell_judged(&mut self, id: TrialId, outcome: Outcome, is_feasible: bool) -> Result<Told> {
         let &position = self.positions.get(&id).ok_or(Error::UnknownTrial { id: id.0 })?;
         let told = &mut self.trials[position].1;
         match told {
@@ -258,6 +263,7 @@ impl History {
         self.pending.remove(&position);
         self.told.push(position);
         if let Some(value) = value
+            && is_feasible
             && self.best().is_none_or(|(_, best)| value < best)
         {
             self.best = Some(position);
@@ -294,7 +300,7 @@ impl History {
         self.finished().filter_map(|(trial, outcome)| outcome.value().map(|value| (trial, value)))
     }
 
-    /// The trial with the smallest measured value, the first told of equals.
+    /// The trial with the smallest measured value of those within their limits, the first told of equals.
     pub fn best(&self) -> Option<(&Trial, f64)> {
         let (trial, outcome) = &self.trials[self.best?];
         outcome.as_ref().and_then(Outcome::value).map(|value| (trial, value))

@@ -13,6 +13,7 @@
 //! the user's units nor the user's direction.
 
 use super::bo::Optimiser;
+use super::study::LimitKnown;
 use super::study::insight::Insight;
 use crate::error::Result;
 use crate::rng::Stream;
@@ -47,6 +48,16 @@ pub(super) trait Engine: Send + Sync {
 
     /// Takes note of an outcome: a value, smaller is better, or none.
     fn told(&mut self, trial: &Trial, value: Option<f64>);
+
+    /// As [`Engine::told`], with what was measured of the limited outputs, in the order of the limits.
+    fn told_limited(&mut self, trial: &Trial, value: Option<f64>, _limited: &[Option<f64>]) {
+        self.told(trial, value);
+    }
+
+    /// What it knows about the limits; `sign` is that of the user's values.
+    fn limits(&mut self, _sign: f64, _watch: &dyn Watch) -> Result<Vec<LimitKnown>> {
+        Ok(vec![])
+    }
 
     /// Takes note that a trial was lost by an accident: it is pending no more, and nothing is known about its point.
     fn lost(&mut self, trial: &Trial) {

@@ -33,6 +33,6 @@ pub use settings::{
     SurrogateSettings,
 };
 pub use study::{
-    ActiveInput, Best, DenseArm, Evidence, Expected, Fact, Finding, Insight, Look, Predicted, Recommended,
-    Study, Suggestion, Verdict,
+    ActiveInput, Best, DenseArm, Evidence, Expected, Fact, Finding, Insight, LimitKnown, LimitState, Look,
+    Predicted, Recommended, Study, Suggestion, Verdict,
 };

@@ -11,12 +11,14 @@
 //! on with the same bits. An ask that fails is no event: it changes nothing.
 
 pub(super) mod insight;
+mod limits;
 mod look;
 mod predict;
 mod recommend;
 mod restore;
 
 pub use insight::{ActiveInput, DenseArm, Evidence, Fact, Finding, Insight, Verdict};
+pub use limits::{LimitKnown, LimitState};
 pub use look::{Expected, Look};
 pub use predict::Predicted;
 pub use recommend::Recommended;
@@ -28,6 +30,7 @@ use super::fallback;
 use super::random::Random;
 use super::settings::Strategy;
 use crate::error::{Error, Result};
+use crate::limit::Limit;
 use crate::rng::Stream;
 use crate::space::{Direction, Kind, Point, Space, UnitPoint};
 use crate::surrogate::watch::{Unwatched, Watch};
@@ -62,6 +65,9 @@ pub struct Study {
     space: Space,
     direction: Direction,
     seed: u64,
+    limits: Vec<Limit>,
+    /// What was measured of the limited outputs, by trial.
+    limited: BTreeMap<TrialId, Box<[Option<f64>]>>,
     history: History,
     engine: Box<dyn Engine>,
     explanation: String,
@@ -96,6 +102,19 @@ impl Study {
         spent: usize,
         seed: u64,
     ) -> Result<Study> {
+        Study::limited(space, direction, vec![], strategy, evaluations, spent, seed)
+    }
+
+    /// As [`Study::continuing`], with limits on other outputs than the one that is optimised.
+    pub fn limited(
+        space: Space,
+        direction: Direction,
+        limits: Vec<Limit>,
+        strategy: Strategy,
+        evaluations: Option<usize>,
+        spent: usize,
+        seed: u64,
+    ) -> Result<Study> {
         let (strategy, explanation) = match strategy {
             Strategy::Auto(settings) => auto::choose(&space, settings, evaluations)?,
             Strategy::Random => (Strategy::Random, "random: uniform points, as asked".to_owned()),
@@ -118,6 +137,8 @@ impl Study {
             space,
             direction,
             seed,
+            limits,
+            limited: BTreeMap::new(),
             history: History::new(),
             engine,
             explanation,
@@ -288,8 +309,17 @@ impl Study {
 
     /// Tells an outcome whose value, if any, is internal: smaller is better.
     pub fn tell_outcome(&mut self, id: TrialId, outcome: Outcome) -> Result<Told> {
+        self.tell_limited(id, outcome, &[])
+    }
+
+    /// As [`Study::tell_outcome`], with what was measured of the limited outputs, in the order of the limits and in the user's
+    /// units. What is not finite, or missing at the end, was not measured.
+    pub fn tell_limited(&mut self, id: TrialId, outcome: Outcome, limited: &[Option<f64>]) -> Result<Told> {
         let (value, is_lost) = (outcome.value(), matches!(outcome, Outcome::Lost { .. }));
-        let told = self.history.tell(id, outcome)?;
+        let measured = |k: usize| limited.get(k).copied().flatten().filter(|value| value.is_finite());
+        let limited: Box<[Option<f64>]> = (0..self.limits.len()).map(measured).collect();
+        let is_feasible = self.are_met(&limited);
+        let told = self.history.tell_judged(id, outcome, is_feasible)?;
         if is_lost && told == Told::New {
             self.forget_point(id);
         }
@@ -298,7 +328,10 @@ impl Study {
         {
             match is_lost {
                 true => self.engine.lost(trial),
-                false => self.engine.told(trial, value),
+                false => self.engine.told_limited(trial, value, &limited),
+            }
+            if !limited.is_empty() {
+                self.limited.insert(id, limited);
             }
         }
         Ok(told)
@@ -357,7 +390,7 @@ impl Study {
         self.engine.hint(hint);
     }
 
-    /// The best trial so far, if anything was measured.
+    /// The best trial so far that is within all limits, if there is one.
     pub fn best(&self) -> Result<Option<Best>> {
         let Some((trial, value)) = self.history.best() else { return Ok(None) };
         let id = trial.id;

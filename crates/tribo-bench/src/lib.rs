@@ -2,6 +2,7 @@
 
 pub mod ask;
 pub mod chaos;
+pub mod constraints;
 pub mod data;
 pub mod dimension;
 pub mod foresight;

@@ -120,8 +120,12 @@ impl Limit {
         self.low == self.high
     }
 
-    /// How far a value is beyond the limit; zero or less inside, where it is the distance to the nearer end.
+    /// How far a value is beyond the limit; zero or less inside, where it is the distance to the nearer end. What is no number
+    /// is infinitely far beyond.
     pub fn excess(&self, value: f64) -> f64 {
+        if value.is_nan() {
+            return f64::INFINITY;
+        }
         let above = self.high.map_or(f64::NEG_INFINITY, |high| value - high);
         let below = self.low.map_or(f64::NEG_INFINITY, |low| low - value);
         above.max(below)

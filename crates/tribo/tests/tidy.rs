@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 
 /// Level of each module of the library. A module uses modules of a smaller level, never of its own; level 0 is
 /// open to all. `problems` is on top: nothing uses it but tests.
-const LEVELS: [(&str, u32); 14] = [
+const LEVELS: [(&str, u32); 15] = [
     ("error", 0),
     ("rng", 0),
     ("linalg", 0),
     ("normal", 0),
     ("opt", 0),
+    ("limit", 1),
     ("space", 1),
     ("trial", 1),
     ("design", 2),
@@ -55,7 +56,7 @@ const STUDY_LEVELS: [(&str, u32); 22] = [
 /// Edges up: the study file and jobs ask the list of schedulers, so that what one of them is stands in one folder.
 const UP: [(&str, &str); 2] = [("config", "scheduler"), ("job", "scheduler")];
 /// Modules that use less than their level would allow, and what they may use.
-const NARROW: [(&str, &[&str]); 1] = [("problems", &["error", "rng", "linalg", "space"])];
+const NARROW: [(&str, &[&str]); 1] = [("problems", &["error", "rng", "linalg", "space", "limit"])];
 const LONGEST_FILE: usize = 800;
 const BANNED_NAMES: [&str; 5] = ["util", "utils", "misc", "helper", "helpers"];
 const BANNED_WORDS: [&str; 4] = [

@@ -9,7 +9,8 @@ use serde::Serialize;
 use std::path::Path;
 use tribo_bench::seeds::Failure;
 use tribo_bench::{
-    ask, chaos, dimension, foresight, fuzz, honesty, known, local, paper, projection, rivals, workers,
+    ask, chaos, constraints, dimension, foresight, fuzz, honesty, known, local, paper, projection, rivals,
+    workers,
 };
 
 #[derive(Debug, Subcommand)]
@@ -47,6 +48,10 @@ pub(crate) enum Command {
     /// Does a search of very many inputs profit from results that were there before?
     #[command(after_help = "Example:\n  tribo-bench known --seeds 20 --known 300")]
     Known(known::Options),
+    /// How near does a search under limits come to known optima?
+    #[command(after_help = "Examples:\n  tribo-bench constraints --seeds 20\n  \
+        tribo-bench constraints --problem speed_reducer@120 --workers 20")]
+    Constraints(constraints::Options),
     /// Are the gains that a report foresees those that come?
     #[command(after_help = "Example:\n  tribo-bench foresight --seeds 8")]
     Foresight(foresight::Options),
@@ -81,6 +86,7 @@ impl Command {
             Command::Rivals(options) => optimiser::rivals(options),
             Command::Fuzz(options) => optimiser::fuzz(options),
             Command::Known(options) => optimiser::known(options),
+            Command::Constraints(options) => optimiser::constraints(options),
             Command::Foresight(options) => optimiser::foresight(options),
             Command::Honesty(options) => optimiser::honesty(options),
             Command::Ask(options) => optimiser::ask(options),

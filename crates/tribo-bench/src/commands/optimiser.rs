@@ -2,7 +2,9 @@
 
 use super::{print, with_folder};
 use tribo_bench::seeds::Failure;
-use tribo_bench::{ask, dimension, foresight, fuzz, honesty, known, projection, rivals, workers};
+use tribo_bench::{
+    ask, constraints, dimension, foresight, fuzz, honesty, known, projection, rivals, workers,
+};
 
 pub(super) fn projection(options: &projection::Options) -> Result<(), Failure> {
     let rows = projection::measure(options)?;
@@ -12,6 +14,11 @@ pub(super) fn projection(options: &projection::Options) -> Result<(), Failure> {
 
 pub(super) fn known(options: &known::Options) -> Result<(), Failure> {
     known::run(options)?.iter().try_for_each(print)
+}
+
+pub(super) fn constraints(options: &constraints::Options) -> Result<(), Failure> {
+    let told = |row: &constraints::Row| eprintln!("{} is done", row.problem);
+    constraints::run(options, told)?.iter().try_for_each(print)
 }
 
 pub(super) fn foresight(options: &foresight::Options) -> Result<(), Failure> {

@@ -9,14 +9,18 @@
 //!
 //! [`Walk`] and [`Rough`] are apart: problems as real ones are, rough and failing, whose optima nobody knows.
 //!
-//! Not here: problems that need data files, and constraints.
+//! [`limited`] makes problems with limits on other outputs.
+//!
+//! Not here: problems that need data files.
 
 mod classic;
+mod limited;
 mod paper;
 mod rough;
 mod walk;
 mod wrap;
 
+pub use limited::{LIMITED_NAMES, Limited, limited};
 pub use paper::product;
 pub use rough::Rough;
 pub use walk::Walk;

@@ -20,6 +20,7 @@ mod bo;
 mod decoder;
 mod engine;
 mod fallback;
+mod limits;
 mod random;
 mod settings;
 mod study;

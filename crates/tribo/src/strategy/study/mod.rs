@@ -27,8 +27,10 @@ use super::auto::{self, Auto};
 use super::bo::Bo;
 use super::engine::{Engine, Hint, Next, Plan, Version};
 use super::fallback;
+use super::limits::Limited;
 use super::random::Random;
-use super::settings::Strategy;
+use super::settings::{Settings, Strategy};
+use crate::embed;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::rng::Stream;
@@ -115,13 +117,33 @@ impl Study {
         spent: usize,
         seed: u64,
     ) -> Result<Study> {
+        let under_limits = |words: &str| format!("limits: {words}, with a model of every limited output");
         let (strategy, explanation) = match strategy {
+            Strategy::Auto(settings) if !limits.is_empty() => {
+                if !settings.active.is_empty() {
+                    return Err(refused(
+                        &limits,
+                        "`active` names inputs, which a search under limits does not know",
+                    ));
+                }
+                (Strategy::Bo(Settings::bo()), under_limits("steps to the best feasible point"))
+            }
             Strategy::Auto(settings) => auto::choose(&space, settings, evaluations)?,
             Strategy::Random => (Strategy::Random, "random: uniform points, as asked".to_owned()),
+            Strategy::Bo(_) if !limits.is_empty() => (strategy, under_limits("bo as asked")),
             Strategy::Bo(_) => (strategy, "bo: as asked".to_owned()),
+            Strategy::Paper(_) if !limits.is_empty() => {
+                return Err(refused(&limits, "the strategy `paper` knows no limits"));
+            }
             Strategy::Paper(_) => (strategy, "paper: as asked".to_owned()),
         };
         let engine: Box<dyn Engine> = match strategy {
+            Strategy::Bo(settings) if !limits.is_empty() => {
+                if settings.embedding != embed::Kind::Identity {
+                    return Err(refused(&limits, "a search in an embedding knows no limits"));
+                }
+                Box::new(Limited::new(&space, &settings, limits.clone(), seed)?)
+            }
             Strategy::Bo(settings) | Strategy::Paper(settings) => Box::new(Bo::new(&space, &settings, seed)?),
             Strategy::Random => Box::new(Random::new(&space, seed)),
             Strategy::Auto(settings) => {
@@ -398,6 +420,12 @@ impl Study {
     }
 }
 
+/// Settings that do not go with limits.
+fn refused(limits: &[Limit], why: &str) -> Error {
+    let name = limits.first().map_or("", Limit::name).to_owned();
+    Error::Limit { name, why: format!("{why}; use `auto` or `bo` as they come") }
+}
+
 /// FNV-1a over the bits of the coordinates.
 fn fingerprint(point: &UnitPoint) -> u64 {
     point.as_slice().iter().fold(0xcbf2_9ce4_8422_2325, |hash, u| {
@@ -409,9 +437,7 @@ fn fingerprint(point: &UnitPoint) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::embed;
     use crate::space::{Parameter, Values};
-    use crate::strategy::Settings;
 
     fn space() -> Space {
         Space::new(vec![Parameter::float("x", -5.0, 5.0), Parameter::int("n", 1, 9)]).unwrap()

@@ -1,0 +1,164 @@
+//! `constraints`: how far from the optimum is the best feasible point of problems with limits?
+//!
+//! Gaps are relative to the size of the optimum, or absolute where that is zero. With several workers evaluations take 30 to
+//! 900 s of a virtual clock, each its own time, and a worker that is free asks at once.
+
+use crate::dimension::parse_positive;
+use crate::seeds::{Failure, Spread, side_by_side};
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Instant;
+use tribo::problems::{Limited, limited};
+use tribo::rng::Stream;
+use tribo::space::{Direction, Parameter, Point, Space};
+use tribo::strategy::{Strategy, Study};
+use tribo::trial::{Outcome, TrialId};
+
+/// A gap that counts as reached, for the time it takes.
+const REACHED: f64 = 1e-2;
+
+/// What to run.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// Problems and the numbers of evaluations after which their gaps are told.
+    #[arg(
+        long,
+        value_delimiter = ' ',
+        num_args = 1..,
+        default_value = "pressure_vessel@30 g04@30 g06@30 g24@20 spring@50 speed_reducer@50 g10@50 g08@50 \
+                         welded_beam@60,100 g09@80 g07@100"
+    )]
+    pub problem: Vec<String>,
+    /// Seeds, from the first.
+    #[arg(long, default_value_t = 20, value_parser = parse_positive)]
+    pub seeds: usize,
+    /// The first seed.
+    #[arg(long, default_value_t = 1)]
+    pub first_seed: u64,
+    /// Evaluations at the same time.
+    #[arg(long, default_value_t = 1, value_parser = parse_positive)]
+    pub workers: usize,
+    /// Threads.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: u16,
+}
+
+/// What came of one problem.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// The problem.
+    pub problem: String,
+    /// Evaluations, and gaps of the best feasible point after them; infinite where there was none.
+    pub gaps: Vec<(usize, Spread)>,
+    /// Evaluations until the first feasible one.
+    pub first_feasible: Spread,
+    /// Seconds of the virtual clock until the gap was a hundredth.
+    pub until_one_percent: Spread,
+    /// Seconds of the optimiser for one proposal, on average.
+    pub seconds_per_ask: f64,
+}
+
+struct Run {
+    gaps: Vec<f64>,
+    first_feasible: f64,
+    until_one_percent: f64,
+    seconds: f64,
+}
+
+/// Runs all problems.
+pub fn run(options: &Options, told: impl Fn(&Row)) -> Result<Vec<Row>, Failure> {
+    let mut rows = vec![];
+    for asked in options.problem.iter().flat_map(|problems| problems.split_whitespace()) {
+        let (name, marks) =
+            asked.split_once('@').ok_or_else(|| format!("`{asked}`: write it as g04@30,50"))?;
+        let marks = marks.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+        let problem = limited(name)?;
+        let runs = side_by_side(options.seeds, options.threads.into(), |index| {
+            one(&problem, &marks, options.workers, options.first_seed + index as u64)
+        })?;
+        let asks = (runs.len() * marks.iter().max().copied().unwrap_or(1)) as f64;
+        let gap = |k: usize| Spread::of(runs.iter().map(|run| run.gaps[k]));
+        let row = Row {
+            problem: name.to_owned(),
+            gaps: marks.iter().enumerate().map(|(k, &mark)| (mark, gap(k))).collect(),
+            first_feasible: Spread::of(runs.iter().map(|run| run.first_feasible)),
+            until_one_percent: Spread::of(runs.iter().map(|run| run.until_one_percent)),
+            seconds_per_ask: runs.iter().map(|run| run.seconds).sum::<f64>() / asks,
+        };
+        told(&row);
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+fn space(problem: &Limited) -> Result<Space, Failure> {
+    let parameter = |k: usize| {
+        let (name, low, high) = (format!("x{k}"), problem.low()[k], problem.high()[k]);
+        match problem.whole().contains(&k) {
+            true => Parameter::int(name, low as i64, high as i64),
+            false => Parameter::float(name, low, high),
+        }
+    };
+    Ok(Space::new((0..problem.low().len()).map(parameter).collect())?)
+}
+
+fn one(problem: &Limited, marks: &[usize], workers: usize, seed: u64) -> Result<Run, Failure> {
+    let evaluations = marks.iter().max().copied().unwrap_or(0);
+    let limits = problem.limits().to_vec();
+    let strategy = Strategy::auto();
+    let mut study =
+        Study::limited(space(problem)?, Direction::Minimize, limits, strategy, Some(evaluations), 0, seed)?;
+    let mut durations = Stream::new(seed, "durations", 0);
+    let mut running: BinaryHeap<(Reverse<u64>, Reverse<u64>)> = BinaryHeap::new();
+    let mut points: std::collections::BTreeMap<u64, Point> = std::collections::BTreeMap::new();
+    let (mut asked, mut clock, mut seconds) = (0, 0, 0.0);
+    let (mut gaps, mut first_feasible, mut until) =
+        (vec![f64::INFINITY; marks.len()], f64::INFINITY, f64::INFINITY);
+    for finished in 1..=evaluations {
+        while running.len() < workers && asked < evaluations {
+            let begun = Instant::now();
+            let suggestion = study.ask(1)?.pop().ok_or("no point is left")?;
+            seconds += begun.elapsed().as_secs_f64();
+            let takes = 30_000 + (870_000.0 * durations.uniform()) as u64;
+            running.push((Reverse(clock + takes), Reverse(suggestion.id.0)));
+            points.insert(suggestion.id.0, suggestion.point);
+            asked += 1;
+        }
+        let Some((Reverse(now), Reverse(id))) = running.pop() else { break };
+        clock = now;
+        let point = points.remove(&id).ok_or("a trial without a point")?;
+        let (value, limited) = problem.evaluate(&point.numbers()).ok_or("a point of another space")?;
+        let limited: Vec<Option<f64>> = limited.into_iter().map(Some).collect();
+        study.tell_limited(TrialId(id), Outcome::measured(value), &limited)?;
+        if let Some(best) = study.best()? {
+            let optimum = problem.optimum_value();
+            let gap = (best.value - optimum) / if optimum == 0.0 { 1.0 } else { optimum.abs() };
+            first_feasible = f64::min(first_feasible, finished as f64);
+            if gap <= REACHED {
+                until = f64::min(until, clock as f64 / 1_000.0);
+            }
+            marks.iter().zip(&mut gaps).filter(|(mark, _)| **mark == finished).for_each(|(_, at)| *at = gap);
+        }
+    }
+    Ok(Run { gaps, first_feasible, until_one_percent: until, seconds })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_save_time_and_the_optimum_is_found() {
+        let options = |workers: usize| Options {
+            problem: vec!["g24@24".to_owned()],
+            seeds: 2,
+            first_seed: 11,
+            workers,
+            threads: 2,
+        };
+        let [alone, crowd] = [1, 4].map(|workers| run(&options(workers), |_| {}).unwrap().remove(0));
+        assert!(alone.gaps[0].1.median < 1e-3, "seed 11: {:?}", alone.gaps);
+        assert!(crowd.until_one_percent.median < alone.until_one_percent.median, "seed 11");
+    }
+}

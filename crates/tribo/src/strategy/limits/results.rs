@@ -1,0 +1,137 @@
+//! What came of the trials: points in the order told, the objective and the limited outputs where they were measured.
+
+use super::output::{NOISE_MUST_EXPLAIN, Rows};
+use crate::limit::Limit;
+
+/// Results in the unit cube.
+#[derive(Default)]
+pub(super) struct Results {
+    pub(super) points: Vec<Vec<f64>>,
+    /// Smaller is better.
+    pub(super) objective: Vec<Option<f64>>,
+    /// One list for each result, in the order of the limits.
+    pub(super) limited: Vec<Box<[Option<f64>]>>,
+    /// The best feasible result.
+    pub(super) best: Option<usize>,
+    /// Results that were the best feasible one when they came, the last of them the best of all.
+    bests: Vec<usize>,
+}
+
+impl Results {
+    /// Takes a result in; true if it is the best feasible one now.
+    pub(super) fn enter(
+        &mut self,
+        limits: &[Limit],
+        u: Vec<f64>,
+        objective: Option<f64>,
+        limited: &[Option<f64>],
+    ) -> bool {
+        let row = self.points.len();
+        self.points.push(u);
+        self.objective.push(objective);
+        self.limited.push(limited.into());
+        let is_met = |(limit, value): (&Limit, &Option<f64>)| value.is_some_and(|value| limit.is_met(value));
+        let best = self.best.and_then(|row| self.objective[row]);
+        let is_best = limits.iter().zip(limited).all(is_met)
+            && objective.is_some_and(|value| best.is_none_or(|best| value < best));
+        if is_best {
+            self.best = Some(row);
+            self.bests.push(row);
+        }
+        is_best
+    }
+
+    /// So many of the results: half of them the nearest to the best, the others evenly from the rest, in the order told.
+    pub(super) fn part(&self, limits: &[Limit], count: usize) -> Results {
+        let centre = self.best.or_else(|| self.least_violated(limits)).unwrap_or(0);
+        let far = |row: usize| {
+            let pairs = self.points[row].iter().zip(&self.points[centre]);
+            pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        };
+        let mut order: Vec<(f64, usize)> = (0..self.points.len()).map(|row| (far(row), row)).collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let near = (count / 2).min(order.len());
+        let mut rows: Vec<usize> = order[..near].iter().map(|&(_, row)| row).collect();
+        let mut others: Vec<usize> = order[near..].iter().map(|&(_, row)| row).collect();
+        others.sort_unstable();
+        let wanted = count.saturating_sub(near).min(others.len());
+        rows.extend((0..wanted).map(|i| others[i * others.len() / wanted]));
+        rows.sort_unstable();
+        let mut part = Results::default();
+        for row in rows {
+            part.enter(limits, self.points[row].clone(), self.objective[row], &self.limited[row]);
+        }
+        part
+    }
+
+    /// The objective's rows among the first `n` results.
+    pub(super) fn of_objective(&self, n: usize) -> Rows<'_> {
+        let known = (0..n).filter_map(|row| Some((self.points[row].as_slice(), self.objective[row]?)));
+        let (points, values): (Vec<&[f64]>, Vec<f64>) = known.unzip();
+        let best = self.bests.iter().rfind(|row| **row < n).and_then(|&row| self.objective[row]);
+        let centre = best.unwrap_or_else(|| median(&values));
+        Rows { points, values, centre, noise_must_explain: NOISE_MUST_EXPLAIN.0 }
+    }
+
+    /// The rows of a limited output among the first `n` results.
+    pub(super) fn of_limit(&self, n: usize, number: usize, limit: &Limit) -> Rows<'_> {
+        let known = (0..n).filter_map(|row| Some((self.points[row].as_slice(), self.limited[row][number]?)));
+        let (points, values): (Vec<&[f64]>, Vec<f64>) = known.unzip();
+        let centre = match (limit.low(), limit.high()) {
+            (Some(low), Some(high)) => 0.5 * (low + high),
+            (low, high) => low.or(high).unwrap_or(0.0),
+        };
+        Rows { points, values, centre, noise_must_explain: NOISE_MUST_EXPLAIN.1 }
+    }
+
+    /// The result that is least beyond its limits; the first told of equals. None if no result has all limited outputs.
+    pub(super) fn least_violated(&self, limits: &[Limit]) -> Option<usize> {
+        let spreads = self.spreads(limits);
+        let known =
+            (0..self.points.len()).filter_map(|row| Some((row, self.violation(limits, &spreads, row)?)));
+        let least = known.fold(None, |least: Option<(usize, f64)>, other| match least {
+            Some(least) if least.1 <= other.1 => Some(least),
+            _ => Some(other),
+        });
+        least.map(|(row, _)| row)
+    }
+
+    /// How far from its limit each limited output usually is.
+    fn spreads(&self, limits: &[Limit]) -> Vec<f64> {
+        let spread = |(j, limit): (usize, &Limit)| {
+            let far: Vec<f64> =
+                self.limited.iter().filter_map(|row| Some(limit.excess(row[j]?).abs())).collect();
+            median(&far).max(limit.tolerance()).max(f64::MIN_POSITIVE)
+        };
+        limits.iter().enumerate().map(spread).collect()
+    }
+
+    /// How far a result is beyond its limits, each measured by its spread; None if an output is missing.
+    fn violation(&self, limits: &[Limit], spreads: &[f64], row: usize) -> Option<f64> {
+        (0..limits.len()).try_fold(0.0, |sum, j| {
+            let excess = limits[j].excess(self.limited[row][j]?);
+            Some(sum + (excess / spreads[j]).clamp(0.0, 1e6))
+        })
+    }
+
+    /// Whether a result that is beyond a limit gains more than it is beyond.
+    pub(super) fn is_better_than_beyond(&self, limits: &[Limit], row: usize, best: usize) -> bool {
+        let (Some(value), Some(lowest)) = (self.objective[row], self.objective[best]) else { return false };
+        let far: Vec<f64> = self.objective.iter().flatten().map(|value| (value - lowest).abs()).collect();
+        let spread = median(&far).max(f64::MIN_POSITIVE);
+        let violation = self.violation(limits, &self.spreads(limits), row);
+        violation.is_some_and(|violation| violation < (lowest - value) / spread)
+    }
+
+    /// How far the nearest measured point is, by the coordinate that differs most.
+    pub(super) fn nearest(&self, u: &[f64]) -> f64 {
+        let apart = |other: &Vec<f64>| u.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        self.points.iter().map(apart).fold(f64::INFINITY, f64::min)
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+}

@@ -1,0 +1,150 @@
+//! Minimises the mean of the objective where the means of the limited outputs say that the limits are met.
+//!
+//! Augmented Lagrangian `[@nocedal2006, section 17.4]`: with c_j the sides, λ_j their multipliers and r a penalty,
+//!   L(x) = f(x) + Σ_j [max(0, λ_j + r c_j)² - λ_j²]/(2r)        λ_j <- max(0, λ_j + r c_j)
+//! (without the maximum where a side must be zero). Each L is minimised in the box by quasi-Newton steps; several starts go
+//! together, and are evaluated as one batch.
+
+use super::outlook::{Means, Outlook};
+use crate::error::{Error, Result};
+use crate::opt::Status;
+use crate::opt::lbfgs::{Lbfgs, LbfgsOptions};
+use crate::surrogate::watch::Watch;
+use faer::Mat;
+
+/// Rounds of multipliers, steps in each, and starts that go on after each round.
+const ROUNDS: usize = 9;
+const STEPS: usize = 30;
+const KEPT: [usize; ROUNDS] = [16, 8, 4, 3, 2, 2, 2, 2, 2];
+/// The first penalty, in the models' units, and by how much it grows where a violation does not shrink.
+const PENALTY: f64 = 10.0;
+const GROWTH: f64 = 5.0;
+/// A violation that counts as none.
+pub(super) const VIOLATION: f64 = 1e-7;
+
+/// A point, what is expected there, and the multipliers of all sides.
+#[derive(Debug, Clone)]
+pub(super) struct Solution {
+    pub(super) x: Vec<f64>,
+    pub(super) value: f64,
+    /// The largest violation.
+    pub(super) violation: f64,
+    pub(super) multipliers: Vec<f64>,
+}
+
+struct Lane {
+    solution: Solution,
+    penalty: f64,
+}
+
+/// The best solution in the box from any of the starts; sides are to be met with these margins.
+pub(super) fn solve(
+    outlook: &Outlook,
+    margins: &[f64],
+    low: &[f64],
+    high: &[f64],
+    starts: &[Vec<f64>],
+    watch: &dyn Watch,
+) -> Result<Option<Solution>> {
+    let equal: Vec<bool> = outlook.modelled().map(|side| side.equal).collect();
+    let mut lanes: Vec<Lane> = starts
+        .iter()
+        .map(|start| {
+            let x =
+                start.iter().zip(low.iter().zip(high)).map(|(x, (low, high))| x.clamp(*low, *high)).collect();
+            let multipliers = vec![0.0; equal.len()];
+            let solution = Solution { x, value: f64::INFINITY, violation: f64::INFINITY, multipliers };
+            Lane { solution, penalty: PENALTY }
+        })
+        .collect();
+    for kept in KEPT {
+        if watch.cancelled() {
+            return Err(Error::Stopped { what: "a search within limits" });
+        }
+        round(outlook, margins, &equal, low, high, &mut lanes)?;
+        lanes.sort_by(|a, b| a.solution.rank().total_cmp(&b.solution.rank()));
+        lanes.truncate(kept);
+    }
+    Ok(lanes.into_iter().next().map(|lane| lane.solution))
+}
+
+impl Solution {
+    /// Lower is better: the value, and a heavy price for a violation.
+    fn rank(&self) -> f64 {
+        self.value + 1e3 * (self.violation - VIOLATION).max(0.0)
+    }
+}
+
+/// Minimises the Lagrangian of every lane, then moves its multipliers.
+fn round(
+    outlook: &Outlook,
+    margins: &[f64],
+    equal: &[bool],
+    low: &[f64],
+    high: &[f64],
+    lanes: &mut [Lane],
+) -> Result<()> {
+    let d = low.len();
+    let options = LbfgsOptions {
+        max_evaluations: STEPS,
+        max_iterations: STEPS,
+        gradient_tolerance: 1e-9,
+        decrease_tolerance: 1e-13,
+        initial_step: 0.05 * (0..d).map(|k| high[k] - low[k]).fold(0.0, f64::max),
+        ..LbfgsOptions::default()
+    };
+    let mut runs = vec![];
+    for lane in lanes.iter() {
+        runs.push((Lbfgs::new(&lane.solution.x, low, high, options.clone())?, true));
+    }
+    loop {
+        let live: Vec<usize> = (0..runs.len()).filter(|&i| runs[i].1).collect();
+        if live.is_empty() {
+            break;
+        }
+        let x = Mat::from_fn(live.len(), d, |i, k| runs[live[i]].0.point()[k]);
+        let means = outlook.means(x.as_ref())?;
+        for (row, &i) in live.iter().enumerate() {
+            let (value, slope) = lagrangian(&means, row, margins, equal, &lanes[i]);
+            runs[i].1 = runs[i].0.tell(value, &slope) == Status::Continue;
+        }
+    }
+    let x = Mat::from_fn(runs.len(), d, |i, k| runs[i].0.best().0[k]);
+    let means = outlook.means(x.as_ref())?;
+    for (i, lane) in lanes.iter_mut().enumerate() {
+        let violation = |j: usize| {
+            let side = means.sides[j][i] + margins[j];
+            if equal[j] { side.abs() } else { side.max(0.0) }
+        };
+        let before = lane.solution.violation;
+        lane.solution.x = (0..d).map(|k| x[(i, k)]).collect();
+        lane.solution.value = means.objective[i];
+        lane.solution.violation = (0..equal.len()).map(violation).fold(0.0, f64::max);
+        for j in 0..equal.len() {
+            let moved = lane.solution.multipliers[j] + lane.penalty * (means.sides[j][i] + margins[j]);
+            lane.solution.multipliers[j] = if equal[j] { moved } else { moved.max(0.0) };
+        }
+        if lane.solution.violation > 0.25 * before {
+            lane.penalty *= GROWTH;
+        }
+    }
+    Ok(())
+}
+
+/// L of a lane at a row of the means, and its slopes.
+fn lagrangian(means: &Means, row: usize, margins: &[f64], equal: &[bool], lane: &Lane) -> (f64, Vec<f64>) {
+    let d = means.objective_slope.ncols();
+    let mut value = means.objective[row];
+    let mut slope: Vec<f64> = (0..d).map(|k| means.objective_slope[(row, k)]).collect();
+    for j in 0..equal.len() {
+        let multiplier = lane.solution.multipliers[j];
+        let moved = multiplier + lane.penalty * (means.sides[j][row] + margins[j]);
+        if equal[j] || moved > 0.0 {
+            value += (moved * moved - multiplier * multiplier) / (2.0 * lane.penalty);
+            (0..d).for_each(|k| slope[k] += moved * means.side_slopes[j][(row, k)]);
+        } else {
+            value -= multiplier * multiplier / (2.0 * lane.penalty);
+        }
+    }
+    (value, slope)
+}

@@ -1,0 +1,151 @@
+//! Tests of the whole: known optima, replay, failures, hopeless limits.
+
+use crate::limit::Limit;
+use crate::problems::{Limited, limited};
+use crate::space::{Direction, Parameter, Space};
+use crate::strategy::{Strategy, Study};
+use crate::surrogate::watch::Unwatched;
+use crate::trial::{Outcome, TrialId};
+
+fn space(problem: &Limited) -> Space {
+    let parameter = |k: usize| Parameter::float(format!("x{k}"), problem.low()[k], problem.high()[k]);
+    Space::new((0..problem.low().len()).map(parameter).collect()).unwrap()
+}
+
+fn study(problem: &Limited, direction: Direction, seed: u64) -> Study {
+    let limits = problem.limits().to_vec();
+    Study::limited(space(problem), direction, limits, Strategy::auto(), None, 0, seed).unwrap()
+}
+
+/// Asks, evaluates and tells `n` trials.
+fn run(study: &mut Study, problem: &Limited, n: usize) {
+    for _ in 0..n {
+        let asked = study.ask(1).unwrap().remove(0);
+        let (value, limited) = problem.evaluate(&asked.point.numbers()).unwrap();
+        let limited: Vec<Option<f64>> = limited.into_iter().map(Some).collect();
+        let internal = Outcome::measured(value);
+        study.tell_limited(asked.id, internal, &limited).unwrap();
+    }
+    let makeshifts = study.insight().findings;
+    assert!(makeshifts.is_empty(), "{makeshifts:?}");
+}
+
+#[test]
+fn known_optima_are_found_where_limits_bind() {
+    let seed = 31;
+    for (name, n) in [("g24", 25), ("g06", 40), ("g04", 30)] {
+        let problem = limited(name).unwrap();
+        let mut study = study(&problem, Direction::Minimize, seed);
+        run(&mut study, &problem, n);
+        let best = study.best().unwrap().unwrap();
+        assert!(study.is_feasible(best.id));
+        let gap = (best.value - problem.optimum_value()) / problem.optimum_value().abs();
+        assert!(gap < 1e-3, "{name}, seed {seed}: {gap:e}");
+        let states = study.limit_states(&Unwatched).unwrap();
+        let binding: Vec<&str> = states.iter().filter(|s| s.binds).map(|s| s.limit.name()).collect();
+        let expected: &[&str] = if name == "g04" { &["c1", "c3"] } else { &["c1", "c2"] };
+        assert_eq!(binding, expected, "{name}, seed {seed}");
+        // What moving a limit is worth: the optimum of g24 is -x - y, and c2 <= 36 holds y down.
+        if name == "g06" {
+            let worth = states[1].known.unwrap().worth.unwrap();
+            assert!(
+                (worth / worth_of_g06() - 1.0).abs() < 0.1,
+                "seed {seed}: {worth} for {}",
+                worth_of_g06()
+            );
+        }
+    }
+}
+
+/// The slope of g06's optimum in the limit on c2: both limits bind, so the optimum is where the two circles meet.
+fn worth_of_g06() -> f64 {
+    let value = |limit: f64| {
+        // (x-5)² + (y-5)² = 100 and (x-6)² + (y-5)² = limit give x by subtraction.
+        let x = (100.0 - limit + 11.0) / 2.0;
+        let y = 5.0 - (100.0 - (x - 5.0_f64).powi(2)).sqrt();
+        (x - 10.0).powi(3) + (y - 20.0).powi(3)
+    };
+    (value(82.81 + 1e-4) - value(82.81 - 1e-4)) / 2e-4
+}
+
+#[test]
+fn a_restored_study_goes_on_with_the_same_bits() {
+    let problem = limited("spring").unwrap();
+    let seed = 4;
+    let mut first = study(&problem, Direction::Minimize, seed);
+    run(&mut first, &problem, 24);
+    let mut again = study(&problem, Direction::Minimize, seed);
+    for id in 0..24 {
+        let (trial, outcome) = first.history().get(TrialId(id)).unwrap();
+        again.restore_asked(trial.clone()).unwrap();
+        let limited = first.limited_at(TrialId(id)).to_vec();
+        again.tell_limited(TrialId(id), outcome.unwrap().clone(), &limited).unwrap();
+    }
+    for _ in 0..4 {
+        // A look changes nothing.
+        first.limit_states(&Unwatched).unwrap();
+        assert_eq!(first.ask(2).unwrap(), again.ask(2).unwrap(), "seed {seed}");
+    }
+}
+
+#[test]
+fn points_that_answer_nothing_are_kept_away_from() {
+    let seed = 8;
+    let space = Space::new(vec![Parameter::float("x", 0.0, 1.0), Parameter::float("y", 0.0, 1.0)]).unwrap();
+    let limits = vec![Limit::parse("c >= 0.3").unwrap()];
+    let mut study =
+        Study::limited(space, Direction::Minimize, limits, Strategy::auto(), None, 0, seed).unwrap();
+    let mut failed = vec![];
+    for trial in 0..40 {
+        let asked = study.ask(1).unwrap().remove(0);
+        let x = asked.point.numbers();
+        // The optimum, 0.3 + 0.5, is on the edge of what answers at all.
+        if x[1] < 0.5 {
+            study.tell_failed(asked.id, "diverged").unwrap();
+            failed.push(trial);
+        } else {
+            let limited = if trial == 3 { [None] } else { [Some(x[0])] };
+            study.tell_limited(asked.id, Outcome::measured(x[0] + x[1]), &limited).unwrap();
+        }
+    }
+    let best = study.best().unwrap().unwrap();
+    assert!(best.value < 0.82, "seed {seed}: {}", best.value);
+    let late = failed.iter().filter(|trial| **trial >= 20).count();
+    assert!(late <= 12, "seed {seed}: {late} of the last 20 fail");
+    assert!(!study.is_feasible(TrialId(3)), "what was not measured is not met");
+}
+
+#[test]
+fn a_limit_that_cannot_be_met_is_named_and_no_point_comes_twice() {
+    let seed = 2;
+    let space = Space::new(vec![Parameter::float("x", 0.0, 1.0), Parameter::float("y", 0.0, 1.0)]).unwrap();
+    let limits = vec![Limit::parse("c <= -1").unwrap(), Limit::parse("e == 0.5").unwrap()];
+    let mut study =
+        Study::limited(space, Direction::Maximize, limits, Strategy::auto(), None, 0, seed).unwrap();
+    let mut points: Vec<Vec<f64>> = vec![];
+    for _ in 0..25 {
+        let asked = study.ask(1).unwrap().remove(0);
+        let x = asked.point.numbers();
+        assert!(!points.contains(&x), "seed {seed}");
+        let limited = [Some(x[0] * x[0] + x[1]), Some(x[0] * x[1])];
+        study.tell_limited(asked.id, Outcome::measured(-x[0]), &limited).unwrap();
+        points.push(x);
+    }
+    assert_eq!(study.best().unwrap(), None);
+    let states = study.limit_states(&Unwatched).unwrap();
+    assert_eq!((states[0].met, states[0].measured), (0, 25));
+    // The nearest that c comes to -1 is 0; the equality alone could be met.
+    assert!(states[0].nearest.unwrap().1 < 0.1, "seed {seed}: {:?}", states[0].nearest);
+    assert!(study.least_violated().is_some());
+}
+
+#[test]
+fn settings_that_know_no_limits_are_refused() {
+    let problem = limited("g24").unwrap();
+    let refuse = |strategy: Strategy| {
+        let limits = problem.limits().to_vec();
+        Study::limited(space(&problem), Direction::Minimize, limits, strategy, None, 0, 1).is_err()
+    };
+    assert!(refuse(Strategy::Paper(crate::strategy::Settings::paper(2))));
+    assert!(!refuse(Strategy::Random));
+}

@@ -1,19 +1,19 @@
 //! `foresight`: are the gains that a report foresees those that come?
 //!
 //! Studies of test problems with every input modelled. At several moments of each the gain of the next evaluations is
-//! foreseen; then they are made, and found gains are held against expected ones. `tribo report` repeats a forecast only if the
-//! last one was right; what it would say then is a number, or that next to nothing is to come. The median of found/expected of
-//! the numbers should lie between 0.5 and 2.
+//! foreseen; then they are made, and found gains are held against expected ones. `tribo report` corrects a forecast by what came
+//! of the last one; what it would say then is a number with an interval, that next to nothing is to come, or not a word. The
+//! median of found/expected of the numbers should lie between 0.5 and 2, and three of four gains in their intervals.
 
 use crate::dimension::parse_positive;
 use crate::objective;
 use crate::seeds::{Failure, Spread, side_by_side};
 use serde::Serialize;
-use tribo::analysis::{foresight, validation};
+use tribo::analysis::{Foresight, foresight, validation};
 use tribo::space::Direction;
 use tribo::strategy::{Settings, Strategy, Study};
 use tribo::surrogate::watch::Unwatched;
-use tribo_study::view::{Hindsight, is_nothing};
+use tribo_study::view::{Forecast, Hindsight, is_nothing};
 
 /// What to run.
 #[derive(Debug, Clone, clap::Args)]
@@ -25,9 +25,12 @@ pub struct Options {
         default_value = "branin@2,hartmann4@4,hartmann6@6,levy@4,rosenbrock@4,ackley@5"
     )]
     pub problems: Vec<String>,
-    /// Seeds of each, from 1.
+    /// Seeds of each.
     #[arg(long, default_value_t = 8, value_parser = parse_positive)]
     pub seeds: usize,
+    /// The first of them.
+    #[arg(long, default_value_t = 1)]
+    pub first_seed: u64,
     /// Moments at which the gain is foreseen, in results.
     #[arg(long, value_delimiter = ',', default_value = "20,40")]
     pub after: Vec<usize>,
@@ -62,8 +65,10 @@ pub struct Moment {
     pub seed: u64,
     /// Results there were.
     pub after: usize,
-    /// The gain foreseen, if something was.
+    /// The gain that the model foresees, if it does.
     pub expected: Option<f64>,
+    /// The number that a report would say, if it does, and its interval.
+    pub number: Option<[f64; 3]>,
     /// The gain that came.
     pub found: f64,
     /// What a report would say.
@@ -77,12 +82,16 @@ pub struct Row {
     pub problem: String,
     /// Moments.
     pub moments: usize,
-    /// found/expected, where something was foreseen.
+    /// found/expected, where the model foresees something.
     pub ratio: Option<Spread>,
     /// Moments at which a report would say a number.
     pub numbers: usize,
     /// found/expected at those.
     pub numbers_ratio: Option<Spread>,
+    /// At how many of those the gain was in the interval.
+    pub inside: usize,
+    /// The upper end of intervals over the lower.
+    pub width: Option<Spread>,
     /// Moments at which it would say that next to nothing is to come.
     pub nothing: usize,
     /// At how many of those that was so.
@@ -94,7 +103,7 @@ pub fn run(options: &Options) -> Result<(Vec<Moment>, Vec<Row>), Failure> {
     let mut moments = Vec::new();
     for problem in &options.problems {
         let runs = side_by_side(options.seeds, options.threads.into(), |index| {
-            one(options, problem, 1 + index as u64)
+            one(options, problem, options.first_seed + index as u64)
         })?;
         moments.extend(runs.into_iter().flatten());
     }
@@ -103,14 +112,19 @@ pub fn run(options: &Options) -> Result<(Vec<Moment>, Vec<Row>), Failure> {
         let own: Vec<&Moment> =
             moments.iter().filter(|moment| only.is_none_or(|name| moment.problem == *name)).collect();
         let count = |said: Said| own.iter().filter(|moment| moment.said == said).count();
-        let numbers: Vec<&Moment> =
-            own.iter().copied().filter(|moment| moment.said == Said::Number).collect();
+        let spread = |values: Vec<f64>| (!values.is_empty()).then(|| Spread::of(values));
+        let ratio =
+            |moment: &&Moment| Some(moment.found / moment.expected.filter(|expected| *expected > 0.0)?);
+        let numbers: Vec<(f64, [f64; 3])> =
+            own.iter().filter_map(|moment| Some((moment.found, moment.number?))).collect();
         Row {
             problem: problem.to_owned(),
             moments: own.len(),
-            ratio: ratios(&own),
+            ratio: spread(own.iter().filter_map(ratio).collect()),
             numbers: numbers.len(),
-            numbers_ratio: ratios(&numbers),
+            numbers_ratio: spread(numbers.iter().map(|(found, [_, gain, _])| found / gain).collect()),
+            inside: numbers.iter().filter(|(found, [low, _, high])| (low..=high).contains(&found)).count(),
+            width: spread(numbers.iter().map(|(_, [low, _, high])| high / low).collect()),
             nothing: count(Said::Nothing) + count(Said::WronglyNothing),
             nothing_came: count(Said::Nothing),
         }
@@ -119,20 +133,14 @@ pub fn run(options: &Options) -> Result<(Vec<Moment>, Vec<Row>), Failure> {
     Ok((moments, rows))
 }
 
-/// found/expected, where something was expected.
-fn ratios(moments: &[&Moment]) -> Option<Spread> {
-    let ratio = |moment: &&Moment| Some(moment.found / moment.expected.filter(|expected| *expected > 0.0)?);
-    let ratios: Vec<f64> = moments.iter().filter_map(ratio).collect();
-    (!ratios.is_empty()).then(|| Spread::of(ratios))
-}
-
 fn one(options: &Options, problem: &str, seed: u64) -> Result<Vec<Moment>, Failure> {
     let (name, dim) = problem.split_once('@').unwrap_or((problem, "2"));
     let function = objective::problem(name, dim.parse()?, None, true, seed)?;
     let space = objective::space(&function)?;
     let mut study = Study::new(space, Direction::Minimize, Strategy::Bo(Settings::bo()), None, seed)?;
     let (mut best, mut worst): (Vec<f64>, f64) = (Vec::new(), f64::NEG_INFINITY);
-    let mut expected: Vec<(usize, Option<f64>)> = Vec::new();
+    // What the model foresees after so many results, and how far they spread.
+    let mut moments: Vec<(usize, Option<Foresight>, f64)> = Vec::new();
     let last = options.after.iter().copied().max().unwrap_or(0);
     for n in 1..=last + options.ahead {
         let asked = study.ask(1)?.remove(0);
@@ -146,31 +154,33 @@ fn one(options: &Options, problem: &str, seed: u64) -> Result<Vec<Moment>, Failu
                 Some(look) => foresight(look, validation(look).as_ref(), options.ahead, seed)?,
                 None => None,
             };
-            expected.push((n, ahead.map(|ahead| ahead.gain)));
+            moments.push((n, ahead, worst - best[n - 1]));
         }
     }
     let gain = |after: usize| best[after - 1] - best[after + options.ahead - 1];
-    let spread = worst - best[best.len() - 1];
-    let was_right = |at: usize| {
-        let last = expected.iter().find(|(after, _)| after + options.ahead == at);
-        let last = last
-            .and_then(|(after, foreseen)| Some(Hindsight { expected: (*foreseen)?, found: gain(*after) }));
-        last.is_some_and(|last| last.was_right(spread))
-    };
-    let moment = |(after, foreseen): &(usize, Option<f64>)| Moment {
-        problem: problem.to_owned(),
-        seed,
-        after: *after,
-        expected: *foreseen,
-        found: gain(*after),
-        said: match foreseen {
-            Some(expected) if was_right(*after) => match is_nothing(*expected, spread) {
-                true if is_nothing(gain(*after), spread) => Said::Nothing,
-                true => Said::WronglyNothing,
-                false => Said::Number,
+    let moment = |(after, ahead, spread): &(usize, Option<Foresight>, f64)| {
+        let last = moments.iter().find(|(then, _, _)| then + options.ahead == *after);
+        let last = last.and_then(|(then, ahead, _)| {
+            Some(Hindsight { expected: ahead.as_ref()?.gain, found: gain(*then) })
+        });
+        let forecast = last.zip(ahead.as_ref()).map(|(last, ahead)| last.forecast(ahead, *spread));
+        Moment {
+            problem: problem.to_owned(),
+            seed,
+            after: *after,
+            expected: ahead.as_ref().map(|ahead| ahead.gain),
+            number: match &forecast {
+                Some(Forecast::Gain(said)) => Some([said.low, said.gain, said.high]),
+                _ => None,
             },
-            _ => Said::Silence,
-        },
+            found: gain(*after),
+            said: match forecast {
+                Some(Forecast::Gain(_)) => Said::Number,
+                Some(Forecast::Nothing(_)) if is_nothing(gain(*after), *spread) => Said::Nothing,
+                Some(Forecast::Nothing(_)) => Said::WronglyNothing,
+                _ => Said::Silence,
+            },
+        }
     };
-    Ok(expected.iter().map(moment).collect())
+    Ok(moments.iter().map(moment).collect())
 }

@@ -190,6 +190,11 @@ impl Picture {
         self.element("</svg>");
     }
 
+    /// Its width in pixels, with text of 13 pixels.
+    pub fn width(&self) -> f64 {
+        self.width
+    }
+
     /// The file, in these colours.
     pub fn svg(&self, scheme: Scheme) -> String {
         let Picture { body, width, height } = self;

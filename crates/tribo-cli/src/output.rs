@@ -24,19 +24,30 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 /// The text with control characters, such as those that begin an escape sequence or turn the direction of what follows, as
 /// `\u{1b}`.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    shown_by(text, |c| c.escape_unicode().to_string())
+}
+
+/// JSON with the same characters as `\u009b`: the same values. They are in its strings only, where those below 32 are written
+/// so anyway.
+pub(crate) fn harmless_json(json: &str) -> Cow<'_, str> {
+    shown_by(json, |c| format!("\\u{:04x}", u32::from(c)))
+}
+
+/// The text with what a terminal would obey as `shown` writes it.
+fn shown_by(text: &str, shown: impl Fn(char) -> String) -> Cow<'_, str> {
     let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let obeyed = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns(c);
     if !text.contains(obeyed) {
         return Cow::Borrowed(text);
     }
-    let shown = |c: char| if obeyed(c) { c.escape_unicode().to_string() } else { c.to_string() };
-    Cow::Owned(text.chars().map(shown).collect())
+    Cow::Owned(text.chars().map(|c| if obeyed(c) { shown(c) } else { c.to_string() }).collect())
 }
 
 /// Writes a value as indented JSON.
 pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
+    let json = serde_json::to_string_pretty(value)?;
     let mut out = stdout();
-    serde_json::to_writer_pretty(&mut out, value)?;
+    out.write_all(harmless_json(&json).as_bytes())?;
     out.write_all(b"\n")?;
     out.flush()
 }
@@ -107,6 +118,17 @@ mod tests {
         assert_eq!(harmless("a\tb\n"), "a\tb\n");
         assert_eq!(harmless("\u{1b}[2Jgone\u{9b}31m\r"), "\\u{1b}[2Jgone\\u{9b}31m\\u{d}");
         assert_eq!(harmless("\u{202e}dnuor\u{2066}"), "\\u{202e}dnuor\\u{2066}");
+    }
+
+    #[test]
+    fn json_has_the_same_values_and_nothing_that_a_terminal_would_obey() {
+        let value = serde_json::json!({"a\u{9b}31m": "\u{1b}[2J\u{202e}dnuor\u{7f}\u{85}", "\u{fc}": ["\n\t\u{e9}\u{1f600}"]});
+        let json = serde_json::to_string_pretty(&value).unwrap();
+        let shown = harmless_json(&json);
+        assert_eq!(shown, harmless(&shown), "nothing is left to be shown");
+        assert!(shown.contains("\\u009b31m") && shown.contains("\\u202ednuor\\u007f\\u0085"), "{shown}");
+        assert!(shown.contains("\u{fc}") && shown.contains("\u{e9}\u{1f600}"), "letters stay: {shown}");
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
     }
 
     #[test]

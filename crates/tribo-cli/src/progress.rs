@@ -4,6 +4,7 @@
 //! goes on.
 
 use crate::bar::{self, Bar};
+use crate::output::harmless_json;
 use crate::{output, study};
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
@@ -130,8 +131,9 @@ impl Events {
             return;
         }
         let mut out = io::stdout().lock();
-        let written = serde_json::to_writer(&mut out, value).map_err(io::Error::from);
-        self.closed = written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()).is_err();
+        let json = serde_json::to_string(value).map_err(io::Error::from);
+        let written = json.and_then(|json| writeln!(out, "{}", harmless_json(&json)));
+        self.closed = written.and_then(|()| out.flush()).is_err();
     }
 }
 

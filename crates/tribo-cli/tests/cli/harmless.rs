@@ -72,6 +72,12 @@ fn what_a_solver_writes_is_obeyed_nowhere() {
         &["plot", "convergence"],
         &["plot", "parallel"],
         &["plot", "timeline"],
+        &["status", "--json"],
+        &["trials", "--json"],
+        &["trials", "1", "--json"],
+        &["why", "1", "--json"],
+        &["best", "--json"],
+        &["inputs", "--json"],
     ] {
         let done = folder.tribo(words).code(0);
         assert_harmless(&words.join(" "), &done.stdout);
@@ -84,6 +90,9 @@ fn what_a_solver_writes_is_obeyed_nowhere() {
             );
         }
     }
+    let again = Folder::with(STUDY);
+    again.script("solver.sh", SOLVER);
+    assert_harmless("run --json", &again.tribo(["run", "--json"]).code(0).stdout);
     // It is shown, only not obeyed.
     folder.tribo(["trials", "1"]).prints("\\u{1b}]0;owned\\u{7}\\u{1b}[31;5m");
     let report = folder.read("study.html").to_lowercase();

@@ -7,6 +7,9 @@ use tribo_chart::{Chart, Scheme, escaped, style_sheet};
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
+/// Pictures wider than this can be moved sideways on a telephone; others are made smaller, and can still be read.
+const LARGE: f64 = 480.0;
+
 /// A page in the making.
 #[derive(Default)]
 pub struct Html {
@@ -49,7 +52,9 @@ impl Html {
 
     /// A picture.
     pub fn chart(&mut self, chart: &dyn Chart) {
-        self.body += &format!("<figure>{}</figure>\n", chart.picture().svg(Scheme::Page));
+        let picture = chart.picture();
+        let class = if picture.width() > LARGE { " class=\"large\" tabindex=\"0\"" } else { "" };
+        self.body += &format!("<figure{class}>{}</figure>\n", picture.svg(Scheme::Page));
     }
 
     /// Pictures side by side, as many as fit.

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::outputs::VALUE;
 use crate::report::summary::{Best, Phase, Summary};
 use crate::report::text::{count, duration, number};
-use crate::view::{Hindsight, InputAxis, Model, SHOWN_INPUTS, View, is_nothing};
+use crate::view::{Forecast, Hindsight, InputAxis, Model, SHOWN_INPUTS, View};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use tribo::analysis::{Foresight, Trust};
@@ -257,7 +257,11 @@ fn advice(view: &View) -> Vec<String> {
         return advice;
     };
     advice.push(match view.model.as_deref() {
-        Some(Model { foresight: Some(ahead), .. }) => foreseen(view, ahead),
+        Some(Model { forecast: Some(Forecast::Gain(ahead)), .. }) => foreseen(view, ahead),
+        Some(Model { forecast: Some(Forecast::Nothing(evaluations)), .. }) => format!(
+            "{evaluations} more evaluations are expected to gain next to nothing, less than a thousandth of the spread of all \
+             values: a good moment to stop."
+        ),
         Some(model) => unforeseen(model),
         None => "How much more evaluations would bring cannot be said: there is no model.".to_owned(),
     });
@@ -287,32 +291,27 @@ fn advice(view: &View) -> Vec<String> {
 
 /// Why nothing is foreseen.
 fn unforeseen(model: &Model) -> String {
-    let why = match (model.trust(), model.hindsight) {
-        (Trust::None, _) => "the model does not predict results well enough".to_owned(),
-        (_, Some(Hindsight { expected, found })) => format!(
+    let why = match (model.trust(), model.forecast, model.hindsight) {
+        (Trust::None, _, _) => "the model does not predict results well enough".to_owned(),
+        (_, Some(Forecast::FarOff), Some(Hindsight { expected, found })) => format!(
             "of the last evaluations a gain of {} was to be expected, and {} came",
             number(rounded(expected)),
             number(rounded(found))
         ),
-        (_, None) => "there are too few results to see whether such a forecast is right".to_owned(),
+        (_, Some(_), _) => "the model believes too much possible, from next to nothing to a lot".to_owned(),
+        (_, None, _) => "there are too few results to see whether such a forecast is right".to_owned(),
     };
     format!("How much more evaluations would bring cannot be said: {why}.")
 }
 
 fn foreseen(view: &View, ahead: &Foresight) -> String {
-    let Foresight { evaluations, gain, gain_sd, .. } = ahead;
-    if is_nothing(*gain, spread(view)) {
-        return format!(
-            "{evaluations} more evaluations are expected to gain next to nothing, less than a thousandth of the spread of all \
-             values: a good moment to stop."
-        );
-    }
+    let Foresight { evaluations, gain, low, high } = ahead;
     let better = if view.config.direction.to_internal(1.0) > 0.0 { "lower" } else { "raise" };
+    let [gain, low, high] = [gain, low, high].map(|gain| number(rounded(*gain)));
     format!(
-        "{evaluations} more evaluations are expected to {better} the best {} by {} ± {}.",
-        objective(view),
-        number(rounded(*gain)),
-        number(rounded(*gain_sd))
+        "{evaluations} more evaluations are expected to {better} the best {} by about {gain}; in three of four cases by {low} to \
+         {high}.",
+        objective(view)
     )
 }
 

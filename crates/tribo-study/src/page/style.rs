@@ -28,6 +28,6 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1.2rem;margin:.6
 dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}
 pre{background:var(--soft);padding:.7rem .9rem;overflow-x:auto;font-size:.85rem;line-height:1.4}
 summary{cursor:pointer;margin:.6rem 0}
-@media (max-width:640px){dl{grid-template-columns:1fr}dt{margin-top:.4rem}}
+@media (max-width:640px){dl{grid-template-columns:1fr}dt{margin-top:.4rem}.large{overflow-x:auto}.large svg{max-width:none;width:580px}}
 @media print{nav{display:none}h2{break-after:avoid}figure{break-inside:avoid}}
 ";

@@ -33,6 +33,20 @@ fn nothing_from_users_and_solvers_becomes_markup() {
 }
 
 #[test]
+fn large_pictures_can_be_moved_on_a_telephone_and_small_ones_fit() {
+    let (_folder, reading) = study(FILE, 30);
+    let page = page(&reading);
+    let widths = |opening: &str| -> Vec<f64> {
+        let figures =
+            page.split(opening).skip(1).filter_map(|rest| rest.split("width=\"").nth(1)?.split('"').next());
+        figures.map(|width| width.parse().unwrap()).collect()
+    };
+    let (large, small) = (widths("<figure class=\"large\" tabindex=\"0\">"), widths("<figure>"));
+    assert!(!large.is_empty() && large.iter().all(|width| *width > 480.0), "{large:?}");
+    assert!(!small.is_empty() && small.iter().all(|width| *width <= 480.0), "{small:?}");
+}
+
+#[test]
 fn a_card_is_small_and_harmless() {
     let (_folder, reading) = study(FILE, 30);
     let card = card(&View::of(&reading).unwrap());

@@ -18,7 +18,7 @@ mod source;
 mod timeline;
 pub mod why;
 
-pub use hindsight::{Hindsight, Past, is_nothing};
+pub use hindsight::{Forecast, Hindsight, Past, is_nothing};
 pub use input::InputAxis;
 pub use model::Through;
 pub use numbers::{Column, Columns};
@@ -37,7 +37,7 @@ use crate::report::text::count;
 use crate::store::ledger::Ledger;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tribo::analysis::{Foresight, Share, Trust, Validation, foresight, sensitivity, validation};
+use tribo::analysis::{Share, Trust, Validation, foresight, sensitivity, validation};
 use tribo::strategy::{Insight, Look};
 use tribo::surrogate::watch::Watch;
 
@@ -74,8 +74,8 @@ pub struct Model {
     pub validation: Option<Validation>,
     /// How much each input matters, the most important first.
     pub shares: Vec<Share>,
-    /// What more evaluations would bring, where the last forecast was right.
-    pub foresight: Option<Foresight>,
+    /// What is said about the gain of more evaluations; None without a last forecast, or a model to be trusted.
+    pub forecast: Option<Forecast>,
     /// The last forecast.
     pub hindsight: Option<Hindsight>,
 }
@@ -227,13 +227,11 @@ impl Model {
         shares.sort_by(|a, b| b.total.total_cmp(&a.total));
         let values = || look.results().map(|(_, _, value)| value);
         let spread = values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min);
-        let foresight = match hindsight {
-            Some(last) if last.was_right(spread) => {
-                foresight(&look, validation.as_ref(), AHEAD, seed).ok().flatten()
-            }
-            _ => None,
-        };
-        Model { look, validation, shares, foresight, hindsight }
+        let forecast = hindsight.and_then(|last| {
+            let ahead = foresight(&look, validation.as_ref(), AHEAD, seed).ok().flatten()?;
+            Some(last.forecast(&ahead, spread))
+        });
+        Model { look, validation, shares, forecast, hindsight }
     }
 }
 

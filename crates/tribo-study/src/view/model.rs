@@ -306,6 +306,7 @@ impl View {
             let results = validation.results.iter().filter(|result| result.is_inside() == inside);
             Dots { name: name.to_owned(), kind, marks: results.map(mark).collect(), ..Dots::default() }
         };
+        let dots = [group(true, "in the interval", 0), group(false, "outside", 1)];
         let positive = validation.results.iter().all(|r| r.measured > 0.0 && r.expected.mean > 0.0);
         let scale = if positive && model.look.is_logarithmic() { Scale::Log } else { Scale::Linear };
         let axis = |label: String| Axis { scale, ..Axis::linear(&label) };
@@ -319,7 +320,7 @@ impl View {
             ),
             x: axis(format!("{} expected from the others", self.objective())),
             y: axis(format!("{} measured", self.objective())),
-            dots: vec![group(true, "in the interval", 0), group(false, "outside", 1)],
+            dots: dots.into_iter().filter(|dots| !dots.marks.is_empty()).collect(),
             rules: vec![Rule::Diagonal],
             size: Some((360.0, 300.0)),
             ..LineChart::default()
@@ -360,7 +361,7 @@ impl View {
                 100.0 * first.total,
                 self.objective()
             ),
-            label: "share of the variance: dark alone, light with its interactions".to_owned(),
+            label: "share of the variance: strong colour alone, faint with its interactions".to_owned(),
             bars: model.shares.iter().take(most).map(bar).collect(),
             end: Some(1.0),
         })

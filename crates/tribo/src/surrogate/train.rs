@@ -33,7 +33,8 @@ pub struct Training {
     pub starts: Vec<Hyperparameters>,
     /// Evaluations at most on each subset, or on all data where there is no subset.
     pub evaluations: usize,
-    /// Evaluations at most on all data after a subset. One pass checks; more follow if the gradient asks for them.
+    /// Evaluations at most on all data after a subset. One pass checks; more follow if the gradient asks for them. With 0
+    /// the optimum of the last subset is believed, and all data are passed over once, to condition on them.
     pub full_evaluations: usize,
     /// Sizes of the subsets, increasing; one is used if the data are at least twice as many.
     pub subsets: Vec<usize>,
@@ -61,6 +62,15 @@ impl Default for Training {
     }
 }
 
+impl Training {
+    /// Rows of subset `number` of `n` points; None if there is no such subset, or the points are fewer than twice as many.
+    fn subset(&self, number: usize, n: usize) -> Option<Vec<usize>> {
+        let size = *self.subsets.get(number)?;
+        let is_worth_it = size > 0 && n >= 2 * size;
+        is_worth_it.then(|| Stream::new(self.seed, "training subset", number as u64).choose(n, size))
+    }
+}
+
 /// What training did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
@@ -68,7 +78,7 @@ pub struct Report {
     pub subset_evaluations: usize,
     /// Objective evaluations on all data.
     pub full_evaluations: usize,
-    /// The objective per point at the result, on all data.
+    /// The objective per point at the result, on all data; on the last subset if it was not evaluated on all.
     pub objective: f64,
     /// Why the last search ended; None if the deadline did it.
     pub stop: Option<Stop>,
@@ -143,45 +153,26 @@ impl SparseGp {
 
     /// Chooses inducing points, fits hyper-parameters and conditions on the data X `[n, d]`, y `[n]`.
     pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], watch: &dyn Watch) -> Result<(SparsePosterior, Report)> {
+        self.begin(x, y, watch)?.finish()
+    }
+
+    /// Begins a fit that goes on a step at a time, so that several can be compared before one sees all data.
+    pub fn begin<'a>(
+        &'a self,
+        x: MatRef<'a, f64>,
+        y: &'a [f64],
+        watch: &'a dyn Watch,
+    ) -> Result<SparseFit<'a>> {
         let data = Data::new(x, y)?;
-        let training = &self.training;
-        let mut search = Search::new(&data, self.shape, self.ard, training, watch)?;
-        let mut chosen_at = search.best();
-        let mut inducing = self.choose_inducing(&data, &chosen_at, watch)?;
+        let search = Search::new(&data, self.shape, self.ard, &self.training, watch)?;
+        let chosen_at = search.best();
+        let inducing = self.choose_inducing(&data, &chosen_at, watch)?;
+        Ok(SparseFit { gp: self, data, watch, search, chosen_at, inducing, n_searched: 0 })
+    }
 
-        let mut stage = Stage::Only;
-        for (number, &size) in training.subsets.iter().enumerate() {
-            if size == 0 || data.len() < 2 * size {
-                break;
-            }
-            let rows = Stream::new(training.seed, "training subset", number as u64).choose(data.len(), size);
-            let (x, y) = data.rows(&rows);
-            let subset = Data::new(x.as_ref(), &y)?;
-            let weight = data.len() as f64 / size as f64;
-            self.with_model(subset, inducing.as_ref(), watch, |model| {
-                let model = model.weighted(weight);
-                search.run(data.len(), training.tolerance, training.evaluations, Stage::Subset, |hyper| {
-                    model.evidence_gradient(hyper, watch)
-                })
-            })?;
-            if self.inducing == Inducing::Greedy {
-                chosen_at = search.best();
-                inducing = self.choose_inducing(&data, &chosen_at, watch)?;
-            }
-            stage = Stage::AfterSubset;
-        }
-
-        let (tolerance, evaluations) = match stage {
-            Stage::AfterSubset => (training.full_tolerance, training.full_evaluations),
-            _ => (training.tolerance, training.evaluations),
-        };
-        self.with_model(data, inducing.as_ref(), watch, |model| {
-            search.run(data.len(), tolerance, evaluations, stage, |hyper| {
-                model.evidence_gradient(hyper, watch)
-            })?;
-            let posterior = model.posterior(&search.best(), watch)?;
-            Ok((posterior, Report { chosen_at: Some(chosen_at), ..search.report }))
-        })
+    /// Whether a fit to `n` points begins on a subset of them.
+    pub(crate) fn begins_on_subset(&self, n: usize) -> bool {
+        self.training.subset(0, n).is_some()
     }
 
     /// The posterior of a fit, made again without the search: bit for bit, given the same data, the hyper-parameters
@@ -223,6 +214,77 @@ impl SparseGp {
             }
             approximation => work(&Model::new(data, inducing, approximation, self.objective, self.mean)?),
         }
+    }
+}
+
+/// A fit of a sparse process under way: on one subset after the other, then on all data.
+pub struct SparseFit<'a> {
+    gp: &'a SparseGp,
+    data: Data<'a>,
+    watch: &'a dyn Watch,
+    search: Search<'a>,
+    /// Hyper-parameters at which the inducing points were chosen.
+    chosen_at: Hyperparameters,
+    /// Z_u, `[m, d]`.
+    inducing: faer::Mat<f64>,
+    /// Subsets that were searched.
+    n_searched: usize,
+}
+
+impl SparseFit<'_> {
+    /// Searches on the next subset and returns its rows; None if there is none left.
+    pub fn search_subset(&mut self) -> Result<Option<Vec<usize>>> {
+        let (gp, training, n, watch) = (self.gp, &self.gp.training, self.data.len(), self.watch);
+        let Some(rows) = training.subset(self.n_searched, n) else { return Ok(None) };
+        self.choose_again()?;
+        let (x, y) = self.data.rows(&rows);
+        let subset = Data::new(x.as_ref(), &y)?;
+        let weight = n as f64 / rows.len() as f64;
+        let search = &mut self.search;
+        gp.with_model(subset, self.inducing.as_ref(), watch, |model| {
+            let model = model.weighted(weight);
+            search.run(n, training.tolerance, training.evaluations, Stage::Subset, |hyper| {
+                model.evidence_gradient(hyper, watch)
+            })
+        })?;
+        self.n_searched += 1;
+        Ok(Some(rows))
+    }
+
+    /// The objective per point on the last subset, which estimates that on all data.
+    pub fn objective(&self) -> f64 {
+        self.search.report.objective
+    }
+
+    /// Searches the subsets that are left and then on all data, and conditions on these.
+    pub fn finish(mut self) -> Result<(SparsePosterior, Report)> {
+        while self.search_subset()?.is_some() {}
+        self.choose_again()?;
+        let SparseFit { gp, data, watch, mut search, chosen_at, inducing, n_searched } = self;
+        let training = &gp.training;
+        let (stage, tolerance, evaluations) = if n_searched > 0 {
+            (Stage::AfterSubset, training.full_tolerance, training.full_evaluations)
+        } else {
+            (Stage::Only, training.tolerance, training.evaluations)
+        };
+        gp.with_model(data, inducing.as_ref(), watch, |model| {
+            if stage == Stage::Only || evaluations > 0 {
+                search.run(data.len(), tolerance, evaluations, stage, |hyper| {
+                    model.evidence_gradient(hyper, watch)
+                })?;
+            }
+            let posterior = model.posterior(&search.best(), watch)?;
+            Ok((posterior, Report { chosen_at: Some(chosen_at), ..search.report }))
+        })
+    }
+
+    /// After a subset greedy inducing points follow the hyper-parameters it found.
+    fn choose_again(&mut self) -> Result<()> {
+        if self.n_searched > 0 && self.gp.inducing == Inducing::Greedy {
+            self.chosen_at = self.search.best();
+            self.inducing = self.gp.choose_inducing(&self.data, &self.chosen_at, self.watch)?;
+        }
+        Ok(())
     }
 }
 

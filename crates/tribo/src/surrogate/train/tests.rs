@@ -221,3 +221,36 @@ fn a_fit_can_be_given_up_before_its_first_pass() {
         assert_eq!(error, Error::Stopped { what });
     }
 }
+
+#[test]
+fn a_fit_in_steps_is_the_fit_at_once() {
+    let (x, y) = data(5_000);
+    let gp = sparse(Approximation::Fic, Objective::Bound, Inducing::Greedy);
+    let (at_once, report) = gp.fit(x.as_ref(), &y, &Unwatched).unwrap();
+    let mut begun = gp.begin(x.as_ref(), &y, &Unwatched).unwrap();
+    let rows = begun.search_subset().unwrap().unwrap();
+    assert_eq!(rows.len(), 2_000);
+    // An estimate from 2,000 of 5,000 points: a nat per point has a standard error of about 0.02.
+    assert!((begun.objective() - report.objective).abs() < 0.1, "{} {report:?}", begun.objective());
+    assert_eq!(begun.search_subset().unwrap(), None, "10,000 are more than half of the points");
+    let (in_steps, same) = begun.finish().unwrap();
+    assert_eq!((in_steps.state(), same), (at_once.state(), report));
+}
+
+#[test]
+fn without_a_check_all_data_are_still_conditioned_on() {
+    let (x, y) = data(5_000);
+    let checked = sparse(Approximation::Fic, Objective::Bound, Inducing::Greedy);
+    let mut unchecked = checked.clone();
+    unchecked.training.full_evaluations = 0;
+    let (believed, report) = unchecked.fit(x.as_ref(), &y, &Unwatched).unwrap();
+    assert_eq!((report.full_evaluations, believed.n_observations()), (0, 5_000));
+    let (found, _) = checked.fit(x.as_ref(), &y, &Unwatched).unwrap();
+    let (a, b) = (believed.hyperparameters(), found.hyperparameters());
+    // The noise from 2,000 residuals has a standard error of 3 %.
+    assert!((a.noise_var / b.noise_var).ln().abs() < 0.12, "seed {SEED}: {a:?} {b:?}");
+    // Where there is no subset there is nothing to believe, and the search is on all data.
+    let few = Mat::from_fn(300, 2, |i, k| x[(i, k)]);
+    let (_, report) = unchecked.fit(few.as_ref(), &y[..300], &Unwatched).unwrap();
+    assert!(report.full_evaluations > 1, "{report:?}");
+}

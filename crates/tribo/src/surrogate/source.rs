@@ -143,7 +143,7 @@ pub(super) fn survey(source: &dyn Source, watch: &dyn Watch) -> Result<Scale> {
 }
 
 /// The rows named, which are in increasing order: X and y.
-pub(super) fn pick(source: &dyn Source, rows: &[usize], watch: &dyn Watch) -> Result<(Mat<f64>, Vec<f64>)> {
+pub fn pick(source: &dyn Source, rows: &[usize], watch: &dyn Watch) -> Result<(Mat<f64>, Vec<f64>)> {
     let mut feed = Feed::new(source, 0, 1)?;
     let (mut x, mut y) = (Mat::zeros(rows.len(), source.dim()), vec![0.0; rows.len()]);
     for (place, &row) in rows.iter().enumerate() {

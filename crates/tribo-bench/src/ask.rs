@@ -4,12 +4,14 @@
 //! to a million. The first ask fits the hyper-parameters and is reported apart; the next ones take in one result each.
 
 use crate::dimension::parse_positive;
-use crate::machine::{peak_rss_mb, quantile, timed};
+use crate::machine::{cpu_seconds, peak_rss_mb, quantile, reset_peak_rss, timed};
 use crate::seeds::Failure;
 use serde::Serialize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tribo::rng::Stream;
 use tribo::space::{Direction, Parameter, Point, Space, Values};
 use tribo::strategy::{Process, Settings, Strategy, Study};
+use tribo::surrogate::watch::{Progress, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, clap::Args)]
@@ -49,6 +51,12 @@ pub struct Row {
     pub add_s: f64,
     /// Seconds of the first ask, which fits.
     pub first_ask_s: f64,
+    /// Processor seconds of all threads for the same.
+    pub first_ask_cpu_s: Option<f64>,
+    /// Objective and gradient evaluations on subsets of the data in the first ask.
+    pub subset_evaluations: usize,
+    /// Objective and gradient evaluations on all data in the first ask.
+    pub full_evaluations: usize,
     /// Median of the asks after it, in milliseconds.
     pub ask_p50_ms: f64,
     /// 95th percentile of them.
@@ -57,8 +65,27 @@ pub struct Row {
     pub ask_max_ms: f64,
     /// Median of the tells between them.
     pub tell_p50_ms: f64,
-    /// Largest resident memory in MB.
+    /// Resident memory in MB when the known results had been added.
+    pub known_rss_mb: Option<f64>,
+    /// Largest resident memory in MB after that.
     pub peak_rss_mb: Option<f64>,
+}
+
+/// Counts evaluations of training objectives.
+#[derive(Default)]
+struct Counter {
+    subset: AtomicUsize,
+    full: AtomicUsize,
+    /// Those on all data that the fit under way had when it was last heard of.
+    full_before: AtomicUsize,
+}
+
+impl Watch for Counter {
+    fn progress(&self, progress: &Progress) {
+        let before = self.full_before.swap(progress.full_evaluations, Ordering::Relaxed);
+        let counter = if progress.full_evaluations > before { &self.full } else { &self.subset };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// A bowl with a ripple, its lowest point off the centre.
@@ -86,18 +113,22 @@ pub fn measure(options: &Options, n: usize) -> Result<Row, Failure> {
         Ok(())
     });
     added?;
-    let (mut asks, mut tells, mut first_ask_s) = (vec![], vec![], 0.0);
-    for turn in 0..=options.repeats {
+    reset_peak_rss();
+    let known_rss_mb = peak_rss_mb();
+    let (mut asks, mut tells) = (vec![], vec![]);
+    let counter = Counter::default();
+    let cpu_before = cpu_seconds();
+    let (first_ask_s, asked) = timed(|| study.ask_watched(1, &counter));
+    let first_ask_cpu_s = cpu_seconds().zip(cpu_before).map(|(after, before)| after - before);
+    let first = asked?.pop().ok_or("the space has no point left")?;
+    study.tell(first.id, value(&first.point))?;
+    for _ in 0..options.repeats {
         let (asking, asked) = timed(|| study.ask(1));
         let suggestion = asked?.pop().ok_or("the space has no point left")?;
         let (telling, told) = timed(|| study.tell(suggestion.id, value(&suggestion.point)));
         told?;
         tells.push(1e3 * telling);
-        if turn == 0 {
-            first_ask_s = asking;
-        } else {
-            asks.push(1e3 * asking);
-        }
+        asks.push(1e3 * asking);
     }
     Ok(Row {
         n,
@@ -106,10 +137,14 @@ pub fn measure(options: &Options, n: usize) -> Result<Row, Failure> {
         threads: options.threads,
         add_s,
         first_ask_s,
+        first_ask_cpu_s,
+        subset_evaluations: counter.subset.into_inner(),
+        full_evaluations: counter.full.into_inner(),
         ask_p50_ms: quantile(&mut asks, 0.5),
         ask_p95_ms: quantile(&mut asks, 0.95),
         ask_max_ms: quantile(&mut asks, 1.0),
         tell_p50_ms: quantile(&mut tells, 0.5),
+        known_rss_mb,
         peak_rss_mb: peak_rss_mb(),
     })
 }

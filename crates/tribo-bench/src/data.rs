@@ -21,8 +21,6 @@ use tribo::surrogate::train::SparseGp;
 use tribo::surrogate::watch::{Progress, Watch};
 use tribo_chart::{Axis, Chart, LineChart, Series};
 
-const LOW: [f64; 3] = [-1.0; 3];
-const HIGH: [f64; 3] = [1.0; 3];
 const TEST_POINTS: usize = 1_000;
 
 /// One line of the result.
@@ -30,6 +28,8 @@ const TEST_POINTS: usize = 1_000;
 pub struct Row {
     /// Data points.
     pub n: usize,
+    /// Inputs; the paper has three.
+    pub d: usize,
     /// Inducing points asked for; never more than n are used.
     pub m: usize,
     /// Name of the kernel.
@@ -74,21 +74,26 @@ fn sphere(x: &Mat<f64>) -> Vec<f64> {
     (0..x.nrows()).map(|i| (0..x.ncols()).map(|k| x[(i, k)]).sum::<f64>().powi(2)).collect()
 }
 
-fn training_data(n: usize, seed: u64) -> Result<(Mat<f64>, Vec<f64>)> {
-    let x = latin_hypercube(n, &LOW, &HIGH, &mut Stream::new(seed, "benchmark data", 0))?;
+fn training_data(n: usize, d: usize, seed: u64) -> Result<(Mat<f64>, Vec<f64>)> {
+    let x = latin_hypercube(n, &vec![-1.0; d], &vec![1.0; d], &mut Stream::new(seed, "benchmark data", 0))?;
     let y = sphere(&x);
     Ok((x, y))
 }
 
-fn test_data(seed: u64) -> Result<(Mat<f64>, Vec<f64>)> {
-    let x = latin_hypercube(TEST_POINTS, &LOW, &HIGH, &mut Stream::new(seed, "benchmark test", 0))?;
+fn test_data(d: usize, seed: u64) -> Result<(Mat<f64>, Vec<f64>)> {
+    let x = latin_hypercube(
+        TEST_POINTS,
+        &vec![-1.0; d],
+        &vec![1.0; d],
+        &mut Stream::new(seed, "benchmark test", 0),
+    )?;
     let y = sphere(&x);
     Ok((x, y))
 }
 
 /// Writes the data of one size as X.npy, y.npy, X_test.npy and y_test.npy: numpy's format, for fits elsewhere.
-pub fn save(n: usize, seed: u64, folder: &Path) -> std::io::Result<()> {
-    for (name, data) in [("", training_data(n, seed)), ("_test", test_data(seed))] {
+pub fn save(n: usize, d: usize, seed: u64, folder: &Path) -> std::io::Result<()> {
+    for (name, data) in [("", training_data(n, d, seed)), ("_test", test_data(d, seed))] {
         let (x, y) = data.map_err(std::io::Error::other)?;
         let columns: Vec<f64> = (0..x.ncols()).flat_map(|k| x.col_as_slice(k).iter().copied()).collect();
         write_npy(
@@ -125,6 +130,7 @@ impl<F: Fn(&Progress) + Sync> Watch for Ticker<F> {
 /// Fits and tests at one size, in the caller's thread pool.
 pub fn measure(
     n: usize,
+    d: usize,
     m: usize,
     shape: Shape,
     threads: usize,
@@ -132,12 +138,11 @@ pub fn measure(
     margin: f64,
     progress: impl Fn(&Progress) + Sync,
 ) -> Result<Row> {
-    let (x, y) = training_data(n, seed)?;
-    let (test, truth) = test_data(seed)?;
+    let (x, y) = training_data(n, d, seed)?;
+    let (test, truth) = test_data(d, seed)?;
 
-    let low: Vec<f64> = (0..3).map(|k| LOW[k] - margin * (HIGH[k] - LOW[k])).collect();
-    let high: Vec<f64> = (0..3).map(|k| HIGH[k] + margin * (HIGH[k] - LOW[k])).collect();
-    let mut gp = SparseGp::paper(m, &low, &high);
+    let half = 1.0 + 2.0 * margin;
+    let mut gp = SparseGp::paper(m, &vec![-half; d], &vec![half; d]);
     gp.shape = shape;
     gp.training.seed = seed;
 
@@ -162,6 +167,7 @@ pub fn measure(
     }
     Ok(Row {
         n,
+        d,
         m,
         kernel: shape.name(),
         threads,

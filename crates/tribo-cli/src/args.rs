@@ -141,12 +141,27 @@ pub(crate) enum Command {
     Export(commands::export::Options),
     /// Take in evaluations made elsewhere.
     ///
-    /// The file has a header with the names of the parameters (x[0], x[1], ... for a vector) and a column with values.
-    /// Rows that the study has already are skipped, so importing a file twice changes nothing.
+    /// The table (.csv, .jsonl, .parquet, .npy, or Dakota's .dat) has columns named after the parameters (x[0], x[1], ... for
+    /// a vector) and one with values. Rows that the study has already are skipped, so importing a file twice changes nothing.
     #[command(
-        after_help = "Examples:\n  tribo import old.csv --dry-run\n  tribo import wing.toml old.csv --value drag"
+        after_help = "Examples:\n  tribo import old.csv --dry-run\n  tribo import wing.toml old.parquet --value drag\n  \
+        tribo import runs.jsonl --map T=temperature --skip-outside"
     )]
     Import(commands::import::Options),
+    /// Fit a model to a table of any length.
+    ///
+    /// A sparse Gaussian process, tried on rows held out. The table (.csv, .jsonl, .parquet, .npy) is read in every pass and
+    /// never held in memory. Ctrl-C ends it.
+    #[command(
+        after_help = "Examples:\n  tribo fit data.parquet --inputs a,b,c --output y -o model.tribo\n  \
+        tribo fit runs.csv --output drag -m 1000 --skip-bad"
+    )]
+    Fit(commands::fit::Options),
+    /// Predict the rows of a table with a model that was fitted.
+    ///
+    /// The answer is CSV, a row for each row: the mean, its standard deviation, and that of a new measurement, noise included.
+    #[command(after_help = "Example:\n  tribo predict model.tribo new.parquet -o predictions.csv")]
+    Predict(commands::predict::Options),
     /// Propose points, to be evaluated by hand.
     #[command(after_help = "Examples:\n  tribo ask -n 4\n  tribo tell 3 0.25")]
     Ask(commands::ask::Options),

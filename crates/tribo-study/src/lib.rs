@@ -11,6 +11,7 @@ pub mod outputs;
 pub mod config;
 pub mod error;
 pub mod layout;
+pub mod model_file;
 pub mod point;
 pub mod tag;
 pub mod waiting;
@@ -28,6 +29,7 @@ pub mod worker;
 pub mod owned;
 pub mod replay;
 pub mod report;
+pub mod table;
 
 pub mod by_hand;
 pub mod driver;

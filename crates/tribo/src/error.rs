@@ -78,6 +78,14 @@ pub enum Error {
         /// The last relative jitter that was tried.
         jitter: f64,
     },
+    /// Rows could not be read.
+    #[error("{name}: {reason}")]
+    Source {
+        /// What they are read from, a file above all.
+        name: String,
+        /// What is wrong, and where.
+        reason: String,
+    },
     /// The caller asked to stop before there was any result to return.
     #[error("stopped before the first result of {what}")]
     Stopped {

@@ -29,7 +29,7 @@ const LEVELS: [(&str, u32); 15] = [
     ("problems", 7),
 ];
 /// Level of each module of `tribo-study`, which goes on where the library ends. Its tests may use any.
-const STUDY_LEVELS: [(&str, u32); 22] = [
+const STUDY_LEVELS: [(&str, u32); 24] = [
     ("error", 0),
     ("config", 0),
     ("outputs", 0),
@@ -38,6 +38,7 @@ const STUDY_LEVELS: [(&str, u32); 22] = [
     ("pool", 0),
     ("worker", 8),
     ("point", 0),
+    ("model_file", 0),
     ("tag", 0),
     ("job", 6),
     ("runner", 7),
@@ -45,6 +46,7 @@ const STUDY_LEVELS: [(&str, u32); 22] = [
     ("scheduler", 8),
     ("replay", 8),
     ("report", 9),
+    ("table", 10),
     ("owned", 10),
     ("reading", 11),
     ("by_hand", 11),

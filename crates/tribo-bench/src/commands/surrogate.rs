@@ -4,6 +4,7 @@ use super::{print, with_folder};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use tribo::surrogate::kernel::Shape;
+use tribo_bench::dimension::parse_positive;
 use tribo_bench::seeds::Failure;
 use tribo_bench::{data, update};
 
@@ -13,6 +14,9 @@ pub(crate) struct Data {
     /// Data points, a list.
     #[arg(long, value_delimiter = ',', default_values_t = [10, 100, 1_000, 10_000, 100_000, 1_000_000])]
     n: Vec<usize>,
+    /// Inputs; the paper has three.
+    #[arg(long, default_value_t = 3, value_parser = parse_positive)]
+    d: usize,
     #[command(flatten)]
     sizes: Sizes,
     /// How much wider than the data the box of inducing points is, as a part of its width on every side.
@@ -58,16 +62,16 @@ fn parse_shape(name: &str) -> Result<Shape, String> {
 }
 
 pub(super) fn data(options: &Data) -> Result<(), Failure> {
-    let Data { n, sizes, margin, out, save } = options;
+    let Data { n, d, sizes, margin, out, save } = options;
     let threads = usize::from(sizes.threads);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-    with_folder(save.as_deref(), |folder| n.iter().try_for_each(|&n| data::save(n, sizes.seed, folder)))?;
+    with_folder(save.as_deref(), |folder| n.iter().try_for_each(|&n| data::save(n, *d, sizes.seed, folder)))?;
     let show = std::io::stderr().is_terminal();
     let mut rows = Vec::new();
     for &m in &sizes.m {
         for &n in n {
             let row = pool.install(|| {
-                data::measure(n, m, sizes.kernel, threads, sizes.seed, *margin, |progress| {
+                data::measure(n, *d, m, sizes.kernel, threads, sizes.seed, *margin, |progress| {
                     if show {
                         eprint!(
                             "\rn = {n}, m = {m}: {} evaluations on subsets, {} on all data, {:.3} nats a point   ",

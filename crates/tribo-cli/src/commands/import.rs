@@ -1,21 +1,22 @@
-//! `tribo import`: evaluations made elsewhere, from a CSV file. All rows are checked before one is taken in.
+//! `tribo import`: evaluations made elsewhere, from a table. All rows are checked before one is taken in.
 
 use crate::failure::{Failure, OK, Outcome};
 use crate::output;
 use crate::study;
 use clap::Args;
-use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use tribo::space::{Point, Space};
+use tribo::error::ParameterFault;
+use tribo::space::{Kind, Parameter, Point, Space, Values};
 use tribo_study::config::Config;
 use tribo_study::layout::Layout;
 use tribo_study::outputs::Outputs;
 use tribo_study::owned::How;
-use tribo_study::report::csv::{self, Record as Line};
-use tribo_study::report::{point, text};
+use tribo_study::report::point::Cell;
+use tribo_study::report::text;
 use tribo_study::store::ledger::Ledger;
 use tribo_study::store::record::Record;
+use tribo_study::table::{Table, number};
 use tribo_study::{Error, owned, replay};
 
 /// Faulty rows that are shown.
@@ -24,17 +25,28 @@ const SHOWN_FAULTS: usize = 10;
 const SHOWN_COLUMNS: usize = 20;
 
 #[derive(Debug, Args)]
-#[command(override_usage = "tribo import [OPTIONS] [STUDY] <FILE.csv>")]
+#[command(override_usage = "tribo import [OPTIONS] [STUDY] <FILE>")]
 pub(crate) struct Options {
-    /// The study (the current folder if left out) and the file.
+    /// The study (the current folder if left out) and the file: .csv, .jsonl, .parquet, .npy, or Dakota's .dat.
     #[arg(required = true, num_args = 1..=2, value_name = "WORDS")]
     words: Vec<PathBuf>,
     /// The column with the values, by default the one called like the output that is optimised.
     #[arg(long, value_name = "COLUMN")]
     value: Option<String>,
+    /// A column that is called otherwise than the parameter or output it is: `--map Temp=temperature`; several with commas.
+    #[arg(long, value_name = "COLUMN=NAME", value_delimiter = ',', value_parser = parse_map)]
+    map: Vec<(String, String)>,
+    /// Leave out rows with a parameter outside of its bounds or categories.
+    #[arg(long)]
+    skip_outside: bool,
     /// Show which column is what and what would be taken in; change nothing.
     #[arg(long)]
     dry_run: bool,
+}
+
+fn parse_map(text: &str) -> Result<(String, String), String> {
+    let (column, name) = text.split_once('=').ok_or("write COLUMN=NAME, the name in the file first")?;
+    Ok((column.trim().to_owned(), name.trim().to_owned()))
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
@@ -44,66 +56,56 @@ pub(crate) fn run(options: &Options) -> Outcome {
         _ => return Err(Failure::usage("name one file")),
     };
     let layout = Layout::of(study);
-    let bytes = std::fs::read(file)
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
-    let content = String::from_utf8(bytes)
-        .map_err(|_| Failure::usage(format!("{}: this is not UTF-8", file.display())))?;
-    let lines =
-        csv::parse(&content).map_err(|fault| Failure::usage(format!("{}: {fault}", file.display())))?;
-    let config = study::config(&layout)?;
-    let Some((header, lines)) = lines.split_first() else {
-        return Err(Failure::usage(format!(
-            "{} is empty; it needs a line with the names of the columns",
-            file.display()
-        )));
+    let table = match Table::open(file) {
+        Err(Error::Io { source, .. }) => {
+            return Err(Failure::usage(format!("cannot read {}: {source}", file.display())));
+        }
+        other => other?,
     };
-    let columns = Columns::find(&config, &header.fields, options.value.as_deref())
-        .map_err(|fault| Failure::usage(format!("{}:{}: {fault}", file.display(), header.line)))?;
-    let rows = rows(&config, &columns, lines).map_err(|faults| complain(file, &faults))?;
-    let no_value = lines.len() - rows.len();
+    let config = study::config(&layout)?;
+    let columns = Columns::find(&config, &table, options)
+        .map_err(|fault| Failure::usage(format!("{}: {fault}", table.header_place())))?;
+    let Read { rows, n_all, n_without_value, n_outside } =
+        read(&config, &columns, &table, options.skip_outside)?;
+    let counts = |n_new: usize| {
+        let n_known = n_all - n_new - n_without_value - n_outside;
+        counts(
+            n_new,
+            n_all,
+            [(n_known, "known already"), (n_outside, "outside"), (n_without_value, "without a value")],
+        )
+    };
     if options.dry_run {
-        let known = owned::ledger(&layout)?.map_or(Ok(BTreeSet::new()), |ledger| known(&config, &ledger))?;
+        let known = owned::ledger(&layout)?.map_or(Ok(HashSet::new()), |ledger| known(&config, &ledger))?;
         let new = unknown(known, rows).len();
-        output::print(&columns.preview(&config.space, &header.fields))?;
-        output::note(&format!("{}; nothing was changed", counts(new, lines.len(), no_value)));
+        output::print(&columns.preview(&config.space, table.columns()))?;
+        output::note(&format!("{}; nothing was changed", counts(new)));
         return Ok(OK);
     }
     let mut writing = study::open(&layout, How::default())?;
     let new = unknown(known(&writing.study.config, &writing.study.ledger)?, rows);
-    let mut optimiser = replay::study(&writing.study.config, &writing.study.ledger)?;
-    for row in &new {
-        let point = tribo_study::point::from_json(optimiser.space(), &row.point).map_err(Failure::usage)?;
-        let trial = optimiser.add(&point, row.value)?;
-        writing.study.append(Record::Imported {
-            trial: trial.0,
-            point: row.point.clone(),
-            outputs: row.outputs.clone(),
-        })?;
-    }
     let n_new = new.len();
+    let mut optimiser = replay::study(&writing.study.config, &writing.study.ledger)?;
+    for Row { point, value, outputs, .. } in new {
+        let trial = optimiser.add(&point, value)?.0;
+        let point = tribo_study::point::to_json(optimiser.space(), &point);
+        writing.study.append(Record::Imported { trial, point, outputs })?;
+    }
     writing.study.close("imported")?;
-    output::note(&counts(n_new, lines.len(), no_value));
+    output::note(&counts(n_new));
     Ok(OK)
 }
 
-fn counts(new: usize, all: usize, no_value: usize) -> String {
+fn counts(new: usize, all: usize, others: [(usize, &str); 3]) -> String {
     let mut text = format!("{} of {} new", new, text::count(all, "row"));
-    let known = all - new - no_value;
-    if known > 0 {
-        text.push_str(&format!(", {known} known already"));
-    }
-    if no_value > 0 {
-        text.push_str(&format!(", {no_value} without a value"));
+    for (n, what) in others.into_iter().filter(|(n, _)| *n > 0) {
+        text.push_str(&format!(", {n} {what}"));
     }
     text
 }
 
-fn complain(file: &Path, faults: &[(usize, String)]) -> Failure {
-    let mut text: Vec<String> = faults
-        .iter()
-        .take(SHOWN_FAULTS)
-        .map(|(line, fault)| format!("{}:{line}: {fault}", file.display()))
-        .collect();
+fn complain(faults: &[String]) -> Failure {
+    let mut text: Vec<String> = faults.iter().take(SHOWN_FAULTS).cloned().collect();
     if faults.len() > SHOWN_FAULTS {
         text.push(format!("and {} more", faults.len() - SHOWN_FAULTS));
     }
@@ -121,28 +123,42 @@ struct Columns {
 }
 
 impl Columns {
-    fn find(config: &Config, header: &[String], value: Option<&str>) -> Result<Columns, String> {
-        let value = value.unwrap_or(config.objective());
-        let place = |name: &str| {
-            let mut places = (0..header.len()).filter(|&i| header[i].trim() == name);
-            match (places.next(), places.next()) {
-                (Some(place), None) => Ok(place),
-                (Some(_), Some(_)) => Err(format!("there are two columns {name:?}")),
-                (None, _) => Err(format!("there is no column {name:?}; there are {}", shorten(header))),
-            }
+    fn find(config: &Config, table: &Table, options: &Options) -> Result<Columns, String> {
+        let mut mapped: BTreeMap<&str, &str> =
+            options.map.iter().map(|(column, name)| (name.as_str(), column.as_str())).collect();
+        // JSON lines that `tribo export` wrote have parameters and outputs in objects of their own.
+        let mut place = |name: &str, object: &str| {
+            let column = mapped.remove(name).unwrap_or(name);
+            table
+                .column(column)
+                .or_else(|fault| table.column(&format!("{object}.{column}")).map_err(|_| fault))
         };
         let parameters = config
             .space
             .parameters()
             .iter()
-            .map(|parameter| (0..parameter.n_elements()).map(|i| place(&parameter.element_name(i))).collect())
+            .map(|parameter| {
+                (0..parameter.n_elements()).map(|i| place(&parameter.element_name(i), "params")).collect()
+            })
             .collect::<Result<_, _>>()?;
-        let value =
-            place(value).map_err(|fault| format!("{fault}; name the column of values with --value"))?;
+        let value = options
+            .value
+            .as_deref()
+            .map_or_else(|| place(config.objective(), "outputs"), |name| table.column(name));
+        let value = value.map_err(|fault| format!("{fault}; name the column of values with --value"))?;
         let others =
             config.outputs.iter().map(|output| &output.name).filter(|name| *name != config.objective());
-        let recorded = others.filter_map(|name| Some((name.clone(), place(name).ok()?))).collect();
+        let recorded = others.filter_map(|name| Some((name.clone(), place(name, "outputs").ok()?))).collect();
+        if let Some(name) = mapped.keys().next() {
+            return Err(format!("--map names {name:?}, which is no parameter and no output of the study"));
+        }
         Ok(Columns { parameters, value, recorded })
+    }
+
+    /// All of them, in the order of cells: the value, other outputs, parameters.
+    fn all(&self) -> Vec<usize> {
+        let others = self.recorded.iter().map(|(_, place)| *place);
+        [self.value].into_iter().chain(others).chain(self.parameters.iter().flatten().copied()).collect()
     }
 
     /// The mapping, for people.
@@ -170,99 +186,163 @@ impl Columns {
     }
 }
 
-fn shorten(header: &[String]) -> String {
-    let mut names: Vec<String> = header.iter().take(SHOWN_COLUMNS).map(|name| format!("{name:?}")).collect();
-    if header.len() > SHOWN_COLUMNS {
-        names.push(format!("and {} more", header.len() - SHOWN_COLUMNS));
-    }
-    names.join(", ")
-}
-
 /// A row that can be taken in.
 struct Row {
-    point: Map<String, Value>,
+    point: Point,
     value: f64,
     outputs: Outputs,
     key: Key,
 }
 
-/// A point and its value, to be compared.
-type Key = (String, u64);
+/// A point and its value, to be compared: their bits.
+type Key = Box<[u64]>;
+
+/// What a table holds.
+struct Read {
+    rows: Vec<Row>,
+    n_all: usize,
+    n_without_value: usize,
+    n_outside: usize,
+}
 
 /// All rows with a value, or what is wrong with which line.
-fn rows(config: &Config, columns: &Columns, lines: &[Line]) -> Result<Vec<Row>, Vec<(usize, String)>> {
-    let (mut rows, mut faults) = (Vec::new(), Vec::new());
-    for line in lines {
-        match row(config, columns, &line.fields) {
-            Ok(row) => rows.extend(row),
-            Err(fault) => faults.push((line.line, fault)),
+fn read(config: &Config, columns: &Columns, table: &Table, skip_outside: bool) -> Result<Read, Failure> {
+    let places = columns.all();
+    let mut cells = vec![Cell::Null; places.len()];
+    let mut from = table.rows(&places)?;
+    let mut read = Read { rows: vec![], n_all: 0, n_without_value: 0, n_outside: 0 };
+    let mut faults: Vec<String> = Vec::new();
+    loop {
+        match from.next(&mut cells) {
+            Ok(true) => {}
+            Ok(false) => break,
+            // A reader that cannot get beyond a fault says the same again.
+            Err(Error::Usage(fault)) if faults.last() != Some(&fault) => {
+                faults.push(fault);
+                continue;
+            }
+            Err(_) if !faults.is_empty() => break,
+            Err(error) => return Err(error.into()),
+        }
+        read.n_all += 1;
+        match row(config, columns, &cells) {
+            Ok(Some(row)) => read.rows.push(row),
+            Ok(None) => read.n_without_value += 1,
+            Err(Refused::Outside(_)) if skip_outside => read.n_outside += 1,
+            Err(Refused::Outside(fault)) => {
+                faults.push(format!("{}: {fault}; --skip-outside leaves such rows out", from.place()));
+            }
+            Err(Refused::Wrong(fault)) => faults.push(format!("{}: {fault}", from.place())),
         }
     }
-    if faults.is_empty() { Ok(rows) } else { Err(faults) }
+    if faults.is_empty() { Ok(read) } else { Err(complain(&faults)) }
+}
+
+/// Why a row is not taken in.
+enum Refused {
+    /// It is a point, but not one of the study.
+    Outside(String),
+    /// It is not a point.
+    Wrong(String),
 }
 
 /// None if the row has no value: it failed where it was evaluated.
-fn row(config: &Config, columns: &Columns, fields: &[String]) -> Result<Option<Row>, String> {
+fn row(config: &Config, columns: &Columns, cells: &[Cell]) -> Result<Option<Row>, Refused> {
     let space = &config.space;
-    let field = |place: usize| {
-        fields.get(place).map(|field| field.trim()).ok_or_else(|| {
-            format!("{}, but column {} is needed", text::count(fields.len(), "field"), place + 1)
+    let measured = |name: &str, cell: &Cell| {
+        number(cell).map_err(|fault| Refused::Wrong(format!("the value of {name}: {fault}")))
+    };
+    let Some(value) = measured(config.objective(), &cells[0])? else { return Ok(None) };
+    let mut outputs = Outputs::one(config.objective(), value);
+    let (others, mut cells) = cells[1..].split_at(columns.recorded.len());
+    for ((name, _), cell) in columns.recorded.iter().zip(others) {
+        if let Some(value) = measured(name, cell)? {
+            outputs.insert(name, value);
+        }
+    }
+    let mut given = Vec::with_capacity(columns.parameters.len());
+    for (parameter, places) in space.parameters().iter().zip(&columns.parameters) {
+        let (own, rest) = cells.split_at(places.len());
+        given.push(values(parameter, own)?);
+        cells = rest;
+    }
+    let point = space.point(given).map_err(|error| match error {
+        tribo::Error::Parameter {
+            fault: ParameterFault::FloatOutside { .. } | ParameterFault::IntOutside { .. },
+            ..
+        } => Refused::Outside(error.to_string()),
+        error => Refused::Wrong(error.to_string()),
+    })?;
+    // A study keeps a point in the unit cube, where most numbers of a table come out a bit away from where they went in.
+    let kept = space.encode(&point).and_then(|unit| space.decode(&unit));
+    let kept = kept.map_err(|error| Refused::Wrong(error.to_string()))?;
+    Ok(value.is_finite().then(|| Row { point, value, outputs, key: key(&kept, value) }))
+}
+
+/// The values of a parameter.
+fn values(parameter: &Parameter, cells: &[Cell]) -> Result<Values, Refused> {
+    let name = parameter.name();
+    let wrong = |cell: &Cell| {
+        Refused::Wrong(match cell {
+            Cell::Null => format!("parameter `{name}` is missing"),
+            cell => format!("parameter `{name}` is of type {}, not {}", parameter.kind().word(), cell.json()),
         })
     };
-    let number = |text: &str| text.parse::<f64>().map_err(|_| format!("the value {text:?} is not a number"));
-    let value = match field(columns.value)? {
-        "" => return Ok(None),
-        text => number(text)?,
-    };
-    let mut outputs = Outputs::one(config.objective(), value);
-    for (name, place) in &columns.recorded {
-        match field(*place)? {
-            "" => {}
-            text => drop(outputs.insert(name, number(text)?)),
+    let float =
+        |cell: &Cell| number(cell).ok().flatten().filter(|x| x.is_finite()).ok_or_else(|| wrong(cell));
+    match parameter.kind() {
+        Kind::Float { .. } => Ok(Values::Float(cells.iter().map(float).collect::<Result<_, _>>()?)),
+        Kind::Int { .. } => {
+            let whole = |cell: &Cell| match cell {
+                Cell::Int(value) => Ok(*value),
+                Cell::Text(text) if text.parse::<i64>().is_ok() => text.parse().map_err(|_| wrong(cell)),
+                // 3.0 is what spreadsheets write for 3.
+                cell => {
+                    let value = float(cell)?;
+                    let is_whole = value.fract() == 0.0 && value.abs() < 2f64.powi(53);
+                    if is_whole { Ok(value as i64) } else { Err(wrong(cell)) }
+                }
+            };
+            Ok(Values::Int(cells.iter().map(whole).collect::<Result<_, _>>()?))
+        }
+        Kind::Categorical { categories } => {
+            let index = |cell: &Cell| {
+                let text = match cell {
+                    Cell::Null => return Err(wrong(cell)),
+                    Cell::Text(text) => text.clone(),
+                    cell => cell.json().to_string(),
+                };
+                let place = categories.iter().position(|category| *category == text);
+                place.ok_or_else(|| {
+                    Refused::Outside(format!(
+                        "parameter `{name}` has no category {text:?}; there are {categories:?}"
+                    ))
+                })
+            };
+            Ok(Values::Category(cells.iter().map(index).collect::<Result<_, _>>()?))
         }
     }
-    let mut object = Map::new();
-    for (parameter, places) in space.parameters().iter().zip(&columns.parameters) {
-        let mut values = Vec::with_capacity(places.len());
-        for &place in places {
-            values.push(point::value(parameter, field(place)?));
-        }
-        let value = if parameter.size().is_some() { Value::Array(values) } else { values.remove(0) };
-        object.insert(parameter.name().to_owned(), value);
-    }
-    // Through the point and back, so that 3.0 and 3 are the same point.
-    let point = tribo_study::point::from_json(space, &object)?;
-    // A study keeps a point in the unit cube, where most numbers of a table come out a bit away from where they went in.
-    let kept =
-        space.encode(&point).and_then(|unit| space.decode(&unit)).map_err(|error| error.to_string())?;
-    let row = || Row {
-        point: tribo_study::point::to_json(space, &point),
-        value,
-        outputs,
-        key: key(space, &kept, value),
-    };
-    Ok(value.is_finite().then(row))
 }
 
 /// What tells a result from others, by the point that a study keeps.
-fn key(space: &Space, kept: &Point, value: f64) -> Key {
-    (Value::Object(tribo_study::point::to_json(space, kept)).to_string(), value.to_bits())
+fn key(kept: &Point, value: f64) -> Key {
+    kept.numbers().into_iter().chain([value]).map(f64::to_bits).collect()
 }
 
 /// What the study has already.
-fn known(config: &Config, ledger: &Ledger) -> Result<BTreeSet<Key>, Error> {
+fn known(config: &Config, ledger: &Ledger) -> Result<HashSet<Key>, Error> {
     let rebuilt = replay::rebuild(config, ledger)?;
-    let mut known = BTreeSet::new();
+    let mut known = HashSet::new();
     for (trial, state) in ledger.told() {
         let value = state.outcome.as_ref().and_then(|finding| finding.value(config.objective()));
         if let (Some(value), Some(point)) = (value, rebuilt.points().now(trial)?) {
-            known.insert(key(&config.space, &point, value));
+            known.insert(key(&point, value));
         }
     }
     Ok(known)
 }
 
 /// Rows that are neither known nor repeated.
-fn unknown(mut known: BTreeSet<Key>, rows: Vec<Row>) -> Vec<Row> {
+fn unknown(mut known: HashSet<Key>, rows: Vec<Row>) -> Vec<Row> {
     rows.into_iter().filter(|row| known.insert(row.key.clone())).collect()
 }

@@ -7,12 +7,14 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod dash;
 pub(crate) mod export;
+pub(crate) mod fit;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod inputs;
 pub(crate) mod job;
 pub(crate) mod man;
 pub(crate) mod plot;
+pub(crate) mod predict;
 pub(crate) mod repair;
 pub(crate) mod report;
 pub(crate) mod retry;
@@ -46,6 +48,8 @@ pub(crate) fn run(command: Command) -> Outcome {
         Command::Trials(options) => trials::run(&options),
         Command::Export(options) => export::run(&options),
         Command::Import(options) => import::run(&options),
+        Command::Fit(options) => fit::run(&options),
+        Command::Predict(options) => predict::run(&options),
         Command::Ask(options) => ask::run(&options),
         Command::Tell(options) => tell::run(&options),
         Command::Cancel(options) => cancel::run(&options),

@@ -91,3 +91,28 @@ fn rows_that_do_not_fit_are_refused_with_their_lines() {
     folder.write("b.csv", "");
     folder.tribo(["import", "b.csv"]).code(2).says("is empty");
 }
+
+#[test]
+fn tables_of_every_kind_are_imported() {
+    let study = SQUARE.replace("evaluations = 6", "evaluations = 60");
+    let folder = Folder::with(&study);
+    folder.write("a.csv", "x,value\n0.5,1\n0.25,2\n");
+    folder.tribo(["import", "a.csv"]).code(0).says("2 of 2 rows new");
+    folder.tribo(["export", "-o", "all.parquet"]).code(0);
+    folder.tribo(["export", "-o", "all.jsonl"]).code(0);
+    folder.write("d.dat", "%eval_id interface x value\n1 NO_ID 0.5 1\n2 NO_ID 0.25 2\n");
+    for file in ["all.parquet", "all.jsonl", "d.dat"] {
+        folder.tribo(["import", file]).code(0).says("0 of 2 rows new, 2 known already");
+    }
+    folder.write("o.jsonl", "{\"params\":{\"T\":0.75},\"value\":3}\n{\"params\":{\"T\":7},\"value\":3}\n");
+    folder.tribo(["import", "o.jsonl"]).code(2).says("there is no column \"x\"").says("params.T");
+    let mapped = ["import", "o.jsonl", "--map", "params.T=x"];
+    folder.tribo(mapped).code(2).says("o.jsonl:2: ").says("--skip-outside").says("nothing was taken in");
+    let skipped = mapped.into_iter().chain(["--skip-outside"]);
+    let preview =
+        folder.tribo(skipped.clone().chain(["--dry-run"])).code(0).prints("params.T").prints("parameter x");
+    assert!(preview.stderr.contains("1 of 2 rows new, 1 outside; nothing was changed"), "{preview:?}");
+    folder.tribo(skipped).code(0).says("1 of 2 rows new, 1 outside");
+    folder.tribo(["import", "a.csv", "--map", "x=y"]).code(2).says("no parameter and no output");
+    folder.tribo(["import", "a.csv", "--map", "x"]).code(2).says("COLUMN=NAME");
+}

@@ -3,7 +3,7 @@
 use crate::support::Folder;
 use std::time::{Duration, Instant};
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 20] = [
     "init",
     "check",
     "run",
@@ -16,6 +16,8 @@ const COMMANDS: [&str; 18] = [
     "trials",
     "export",
     "import",
+    "fit",
+    "predict",
     "ask",
     "tell",
     "cancel",

@@ -12,6 +12,7 @@ mod dash;
 mod earlier;
 mod everyday;
 mod export;
+mod fit;
 mod harmless;
 mod help;
 mod init;

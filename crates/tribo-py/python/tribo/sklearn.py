@@ -75,12 +75,25 @@ class SparseGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     @overload
-    def predict(self, X: ArrayLike, return_std: Literal[False] = False) -> Floats: ...
+    def predict(self, X: ArrayLike, return_std: Literal[False] = False, *, noise: bool = False) -> Floats: ...
     @overload
-    def predict(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    def predict(self, X: ArrayLike, return_std: Literal[True], *, noise: bool = False) -> tuple[Floats, Floats]: ...
     @overload
-    def predict(self, X: ArrayLike, return_std: bool) -> Floats | tuple[Floats, Floats]: ...
-    def predict(self, X: ArrayLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
-        """The mean at the rows of X, and the standard deviation of the function there, without noise."""
+    def predict(self, X: ArrayLike, return_std: bool, *, noise: bool = False) -> Floats | tuple[Floats, Floats]: ...
+    def predict(self, X: ArrayLike, return_std: bool = False, *, noise: bool = False) -> Floats | tuple[Floats, Floats]:
+        """The mean at the rows of X, and its standard deviation if asked for.
+
+        Without `noise` the deviation is that of the function itself, as in scikit-learn's own process, and intervals made of
+        it do not cover measurements. With `noise=True` it is that of a new measurement, and 95 % of those lie within 1.96.
+        """
         check_is_fitted(self)
-        return self.gp_.predict(validate_data(self, X, dtype="float64", reset=False), return_std)
+        return self.gp_.predict(validate_data(self, X, dtype="float64", reset=False), return_std, noise=noise)
+
+    def sample_y(self, X: ArrayLike, n_samples: int = 1, random_state: int = 0) -> Floats:
+        """Functions drawn from the process, at the rows of X: shape (rows, n_samples), as scikit-learn's process has it.
+
+        Without noise. `random_state` is an integer; the same one gives the same draws.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype="float64", reset=False)
+        return self.gp_.sample(X, n_samples, random_state).T

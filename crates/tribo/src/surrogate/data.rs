@@ -14,6 +14,34 @@ const SMALLEST: f64 = 1e-70;
 pub struct Data<'a> {
     x: MatRef<'a, f64>,
     y: &'a [f64],
+    /// How many rows each one stands for; empty if one.
+    counts: &'a [f64],
+    /// Σ (yᵢ - y)² over the rows it stands for; empty with `counts`.
+    spreads: &'a [f64],
+}
+
+/// The few numbers that set the scale of data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    /// Width of each input's range, 1 where it does not vary.
+    pub x_ranges: Vec<f64>,
+    /// Mean of y.
+    pub y_mean: f64,
+    /// Variance of y; one lost in the rounding of the mean counts as zero.
+    pub y_var: f64,
+}
+
+impl Scale {
+    pub(super) fn new(widths: Vec<f64>, y_mean: f64, y_var: f64) -> Scale {
+        let x_ranges = widths.into_iter().map(|width| if width > SMALLEST { width } else { 1.0 }).collect();
+        let least = SMALLEST.max(1e-15 * y_mean.abs());
+        Scale { x_ranges, y_mean, y_var: if y_var > least * least { y_var } else { 0.0 } }
+    }
+
+    /// The variance that hyper-parameters are measured against: that of y, or 1 where y is constant.
+    pub fn y_scale_var(&self) -> f64 {
+        if self.y_var > 0.0 { self.y_var } else { 1.0 }
+    }
 }
 
 impl<'a> Data<'a> {
@@ -26,12 +54,32 @@ impl<'a> Data<'a> {
         for (row, &value) in y.iter().enumerate() {
             check_number("y", (row, 0), value)?;
         }
-        Ok(Data { x, y })
+        Ok(Data::unchecked(x, y))
     }
 
     /// Data that were checked before.
     pub(super) fn unchecked(x: MatRef<'a, f64>, y: &'a [f64]) -> Data<'a> {
-        Data { x, y }
+        Data { x, y, counts: &[], spreads: &[] }
+    }
+
+    /// Whether rows stand for several.
+    pub(super) fn is_weighted(&self) -> bool {
+        !self.counts.is_empty()
+    }
+
+    /// How many rows each one stands for; empty if one.
+    pub(super) fn counts(&self) -> &'a [f64] {
+        self.counts
+    }
+
+    /// Σ (yᵢ - y)² over the rows that each stands for; empty with [`Data::counts`].
+    pub(super) fn spreads(&self) -> &'a [f64] {
+        self.spreads
+    }
+
+    /// Rows that all of these stand for.
+    pub(super) fn n_points(&self) -> f64 {
+        if self.is_weighted() { self.counts.iter().sum() } else { self.len() as f64 }
     }
 
     /// X.
@@ -61,21 +109,43 @@ impl<'a> Data<'a> {
 
     /// Mean and variance of y. A variance lost in the rounding of the mean counts as zero.
     pub fn y_moments(&self) -> (f64, f64) {
+        let Scale { y_mean, y_var, .. } = self.scale();
+        (y_mean, y_var)
+    }
+
+    /// The numbers that set the scale.
+    pub fn scale(&self) -> Scale {
+        let (mean, var) = if self.is_weighted() { self.weighted_moments() } else { self.moments() };
+        Scale::new(self.widths(), mean, var)
+    }
+
+    fn moments(&self) -> (f64, f64) {
         let n = self.len() as f64;
         let mean = self.y.iter().map(|y| y / n).sum::<f64>();
         let var = self.y.iter().map(|y| (y - mean) * (y - mean) / n).sum::<f64>();
-        let least = SMALLEST.max(1e-15 * mean.abs());
-        (mean, if var > least * least { var } else { 0.0 })
+        (mean, var)
+    }
+
+    fn weighted_moments(&self) -> (f64, f64) {
+        let n = self.n_points();
+        let mean = self.y.iter().zip(self.counts).map(|(y, count)| y * (count / n)).sum::<f64>();
+        let var = (0..self.len())
+            .map(|i| (self.counts[i] * (self.y[i] - mean) * (self.y[i] - mean) + self.spreads[i]) / n)
+            .sum();
+        (mean, var)
     }
 
     /// The variance that hyper-parameters are measured against: that of y, or 1 where y is constant.
     pub fn y_scale_var(&self) -> f64 {
-        let (_, var) = self.y_moments();
-        if var > 0.0 { var } else { 1.0 }
+        self.scale().y_scale_var()
     }
 
     /// Width of each input's range, 1 where it does not vary.
     pub fn x_ranges(&self) -> Vec<f64> {
+        self.scale().x_ranges
+    }
+
+    fn widths(&self) -> Vec<f64> {
         (0..self.dim())
             .map(|k| {
                 let column = self.x.col(k);
@@ -84,16 +154,46 @@ impl<'a> Data<'a> {
                     low = low.min(column[i]);
                     high = high.max(column[i]);
                 }
-                let range = high - low;
-                if range > SMALLEST { range } else { 1.0 }
+                high - low
             })
             .collect()
     }
 
     /// The rows named, copied.
     pub fn rows(&self, rows: &[usize]) -> (Mat<f64>, Vec<f64>) {
+        let OwnRows { x, y, .. } = self.pick(rows);
+        (x, y)
+    }
+
+    /// The rows named, copied with what they stand for.
+    pub(super) fn pick(&self, rows: &[usize]) -> OwnRows {
         let x = Mat::from_fn(rows.len(), self.dim(), |i, k| self.x[(rows[i], k)]);
-        (x, rows.iter().map(|&i| self.y[i]).collect())
+        let part = |all: &[f64]| rows.iter().filter_map(|&i| all.get(i).copied()).collect();
+        OwnRows { x, y: part(self.y), counts: part(self.counts), spreads: part(self.spreads) }
+    }
+}
+
+/// Rows in memory of their own.
+#[derive(Debug, Clone)]
+pub(super) struct OwnRows {
+    /// Inputs, [n, d].
+    pub(super) x: Mat<f64>,
+    /// Outputs.
+    pub(super) y: Vec<f64>,
+    /// How many rows each one stands for; empty if one.
+    pub(super) counts: Vec<f64>,
+    /// Σ (yᵢ - y)² over these; empty with `counts`.
+    pub(super) spreads: Vec<f64>,
+}
+
+impl OwnRows {
+    /// Rows that stand for themselves. They were checked.
+    pub(super) fn new(x: Mat<f64>, y: Vec<f64>) -> OwnRows {
+        OwnRows { x, y, counts: vec![], spreads: vec![] }
+    }
+
+    pub(super) fn data(&self) -> Data<'_> {
+        Data { x: self.x.as_ref(), y: &self.y, counts: &self.counts, spreads: &self.spreads }
     }
 }
 

@@ -4,7 +4,7 @@
 //! the likelihood is closer to quadratic there and no constraint is needed. A prior is a density of the
 //! parameter itself, not of its logarithm (no Jacobian term), as in GPyTorch, so published priors carry over.
 
-use super::data::{Data, check_magnitude};
+use super::data::{Data, Scale, check_magnitude};
 use super::kernel::{Kernel, Shape, check_positive};
 use crate::error::{Error, Result};
 
@@ -208,12 +208,17 @@ pub struct SearchBox {
 impl SearchBox {
     /// The box for `data`; `ard` asks for one length scale for each input.
     pub fn new(data: &Data<'_>, ard: bool, ranges: &Ranges) -> Result<SearchBox> {
+        SearchBox::at(&data.scale(), ard, ranges)
+    }
+
+    /// The box for data of this scale.
+    pub fn at(scale: &Scale, ard: bool, ranges: &Ranges) -> Result<SearchBox> {
         ranges.check()?;
-        let widths = data.x_ranges();
+        let widths = &scale.x_ranges;
         let d = widths.len() as f64;
         let log_widths: Vec<f64> = widths.iter().map(|w| w.ln()).collect();
         let centres = if ard { log_widths } else { vec![log_widths.iter().sum::<f64>() / d] };
-        let log_var = data.y_scale_var().ln();
+        let log_var = scale.y_scale_var().ln();
         let mut search = SearchBox { low: vec![], high: vec![], start: vec![] };
         let mut push = |centre: f64, (low, high): (f64, f64), start: f64| {
             search.low.push(centre + low.ln());

@@ -53,23 +53,36 @@ pub fn choose(
     watch: &dyn Watch,
 ) -> Result<Mat<f64>> {
     check_points("X", x)?;
-    kernel.check(x.ncols())?;
+    let rows = |rows: &[usize]| Ok(Mat::from_fn(rows.len(), x.ncols(), |i, k| x[(rows[i], k)]));
+    choose_from(how, (x.nrows(), x.ncols()), rows, m, kernel, stream, watch)
+}
+
+/// As [`choose`], for `n` points of dimension `d` of which `points` gives those in the rows asked for.
+pub(super) fn choose_from(
+    how: &Inducing,
+    (n, d): (usize, usize),
+    points: impl FnOnce(&[usize]) -> Result<Mat<f64>>,
+    m: usize,
+    kernel: &Kernel,
+    stream: &mut Stream,
+    watch: &dyn Watch,
+) -> Result<Mat<f64>> {
+    kernel.check(d)?;
     if m == 0 {
         return Err(Error::OutOfRange {
             what: "number of inducing points",
             value: 0.0,
             low: 1.0,
-            high: x.nrows() as f64,
+            high: n as f64,
         });
     }
-    let (n, d) = (x.nrows(), x.ncols());
     let m = m.min(n);
-    let rows = match how {
+    match how {
         Inducing::LatinHypercube { low, high } => {
             if low.len() != d {
                 return Err(Error::Size { what: "sides of the inducing box", expected: d, found: low.len() });
             }
-            return latin_hypercube(m, low, high, stream);
+            latin_hypercube(m, low, high, stream)
         }
         Inducing::Given(points) => {
             check_points("inducing points", points.as_ref())?;
@@ -80,16 +93,15 @@ pub fn choose(
                     found: points.ncols(),
                 });
             }
-            return Ok(points.clone());
+            Ok(points.clone())
         }
-        Inducing::Subset => stream.choose(n, m),
+        Inducing::Subset => points(&stream.choose(n, m)),
         Inducing::Greedy => {
-            let candidates = stream.choose(n, CANDIDATES.max(m));
-            let points = Mat::from_fn(candidates.len(), d, |i, k| x[(candidates[i], k)]);
-            greedy(points.as_ref(), m, kernel, watch)?.into_iter().map(|i| candidates[i]).collect()
+            let candidates = points(&stream.choose(n, CANDIDATES.max(m)))?;
+            let taken = greedy(candidates.as_ref(), m, kernel, watch)?;
+            Ok(Mat::from_fn(taken.len(), d, |i, k| candidates[(taken[i], k)]))
         }
-    };
-    Ok(Mat::from_fn(rows.len(), d, |i, k| x[(rows[i], k)]))
+    }
 }
 
 /// Rows of `x` in the order of the pivoted factorisation, at most `m`.

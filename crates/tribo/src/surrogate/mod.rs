@@ -11,6 +11,8 @@ pub mod kernel;
 pub mod metric;
 pub mod posterior;
 pub mod probit;
+mod repeats;
+pub mod source;
 pub mod sparse;
 pub mod train;
 pub mod watch;

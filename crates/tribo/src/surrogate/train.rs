@@ -9,18 +9,21 @@
 //! A factorisation that fails is a place where the objective is infinite; this file is where that is decided, and
 //! the optimiser backs off from it.
 
-use super::data::Data;
+use super::data::{Data, OwnRows, Scale};
 use super::exact::ExactPosterior;
 use super::hyper::{Hyperparameters, Mean, Priors, Ranges, SearchBox};
 use super::inducing::{self, Inducing};
 use super::kernel::Shape;
+use super::repeats;
+use super::source::{self, Source};
 use super::sparse::{Approximation, Groups, Model, Objective, SparsePosterior};
 use super::watch::{Progress, Watch};
 use crate::error::{Error, Result};
 use crate::opt::lbfgs::{Lbfgs, LbfgsOptions};
 use crate::opt::{Status, Stop};
 use crate::rng::Stream;
-use faer::MatRef;
+use faer::{Mat, MatRef};
+use std::sync::OnceLock;
 
 /// How hyper-parameters are searched.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +36,8 @@ pub struct Training {
     pub starts: Vec<Hyperparameters>,
     /// Evaluations at most on each subset, or on all data where there is no subset.
     pub evaluations: usize,
-    /// Evaluations at most on all data after a subset. One pass checks; more follow if the gradient asks for them.
+    /// Evaluations at most on all data after a subset. One pass checks; more follow if the gradient asks for them. With 0
+    /// the optimum of the last subset is believed, and all data are passed over once, to condition on them.
     pub full_evaluations: usize,
     /// Sizes of the subsets, increasing; one is used if the data are at least twice as many.
     pub subsets: Vec<usize>,
@@ -61,6 +65,15 @@ impl Default for Training {
     }
 }
 
+impl Training {
+    /// Rows of subset `number` of `n` points; None if there is no such subset, or the points are fewer than twice as many.
+    fn subset(&self, number: usize, n: usize) -> Option<Vec<usize>> {
+        let size = *self.subsets.get(number)?;
+        let is_worth_it = size > 0 && n >= 2 * size;
+        is_worth_it.then(|| Stream::new(self.seed, "training subset", number as u64).choose(n, size))
+    }
+}
+
 /// What training did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
@@ -68,7 +81,7 @@ pub struct Report {
     pub subset_evaluations: usize,
     /// Objective evaluations on all data.
     pub full_evaluations: usize,
-    /// The objective per point at the result, on all data.
+    /// The objective per point at the result, on all data; on the last subset if it was not evaluated on all.
     pub objective: f64,
     /// Why the last search ended; None if the deadline did it.
     pub stop: Option<Stop>,
@@ -94,7 +107,7 @@ impl ExactGp {
     /// Fits hyper-parameters by log marginal likelihood and conditions on the data X `[n, d]`, y `[n]`.
     pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], watch: &dyn Watch) -> Result<(ExactPosterior, Report)> {
         let data = Data::new(x, y)?;
-        let mut search = Search::new(&data, self.shape, self.ard, &self.training, watch)?;
+        let mut search = Search::new(&data.scale(), self.shape, self.ard, &self.training, watch)?;
         search.run(data.len(), self.training.tolerance, self.training.evaluations, Stage::Only, |hyper| {
             let posterior = ExactPosterior::new(&data, hyper, self.mean)?;
             Ok((posterior.log_evidence(), posterior.log_evidence_gradient()))
@@ -143,45 +156,50 @@ impl SparseGp {
 
     /// Chooses inducing points, fits hyper-parameters and conditions on the data X `[n, d]`, y `[n]`.
     pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], watch: &dyn Watch) -> Result<(SparsePosterior, Report)> {
-        let data = Data::new(x, y)?;
-        let training = &self.training;
-        let mut search = Search::new(&data, self.shape, self.ard, training, watch)?;
-        let mut chosen_at = search.best();
-        let mut inducing = self.choose_inducing(&data, &chosen_at, watch)?;
+        self.begin(x, y, watch)?.finish()
+    }
 
-        let mut stage = Stage::Only;
-        for (number, &size) in training.subsets.iter().enumerate() {
-            if size == 0 || data.len() < 2 * size {
-                break;
-            }
-            let rows = Stream::new(training.seed, "training subset", number as u64).choose(data.len(), size);
-            let (x, y) = data.rows(&rows);
-            let subset = Data::new(x.as_ref(), &y)?;
-            let weight = data.len() as f64 / size as f64;
-            self.with_model(subset, inducing.as_ref(), watch, |model| {
-                let model = model.weighted(weight);
-                search.run(data.len(), training.tolerance, training.evaluations, Stage::Subset, |hyper| {
-                    model.evidence_gradient(hyper, watch)
-                })
-            })?;
-            if self.inducing == Inducing::Greedy {
-                chosen_at = search.best();
-                inducing = self.choose_inducing(&data, &chosen_at, watch)?;
-            }
-            stage = Stage::AfterSubset;
+    /// Begins a fit that goes on a step at a time, so that several can be compared before one sees all data.
+    pub fn begin<'a>(
+        &'a self,
+        x: MatRef<'a, f64>,
+        y: &'a [f64],
+        watch: &'a dyn Watch,
+    ) -> Result<SparseFit<'a>> {
+        self.begin_with(self.kept(x, y)?, watch)
+    }
+
+    /// As [`SparseGp::fit`], to data that are read anew in every pass over them. Not for PITC, which keeps its data.
+    pub fn fit_source(&self, source: &dyn Source, watch: &dyn Watch) -> Result<(SparsePosterior, Report)> {
+        if let Approximation::Pitc { .. } = self.approximation {
+            let reason =
+                "it keeps a copy of its data, and a source may be too large for that; choose FIC".to_owned();
+            return Err(Error::Source { name: "PITC".to_owned(), reason });
         }
+        let scale = source::survey(source, watch)?;
+        self.begin_with(Kept::Streamed { source, scale, candidates: OnceLock::new() }, watch)?.finish()
+    }
 
-        let (tolerance, evaluations) = match stage {
-            Stage::AfterSubset => (training.full_tolerance, training.full_evaluations),
-            _ => (training.tolerance, training.evaluations),
+    fn begin_with<'a>(&'a self, kept: Kept<'a>, watch: &'a dyn Watch) -> Result<SparseFit<'a>> {
+        let search = Search::new(&kept.scale(), self.shape, self.ard, &self.training, watch)?;
+        let chosen_at = search.best();
+        let inducing = self.choose_inducing(&kept, &chosen_at, watch)?;
+        Ok(SparseFit { gp: self, kept, watch, search, chosen_at, inducing, n_searched: 0 })
+    }
+
+    /// The data, repeated inputs merged where that pays.
+    fn kept<'a>(&self, x: MatRef<'a, f64>, y: &'a [f64]) -> Result<Kept<'a>> {
+        let data = Data::new(x, y)?;
+        let merged = match self.approximation {
+            Approximation::Pitc { .. } => None,
+            _ => repeats::merged(&data),
         };
-        self.with_model(data, inducing.as_ref(), watch, |model| {
-            search.run(data.len(), tolerance, evaluations, stage, |hyper| {
-                model.evidence_gradient(hyper, watch)
-            })?;
-            let posterior = model.posterior(&search.best(), watch)?;
-            Ok((posterior, Report { chosen_at: Some(chosen_at), ..search.report }))
-        })
+        Ok(merged.map_or(Kept::Given(data), Kept::Own))
+    }
+
+    /// Whether a fit to `n` points begins on a subset of them.
+    pub(crate) fn begins_on_subset(&self, n: usize) -> bool {
+        self.training.subset(0, n).is_some()
     }
 
     /// The posterior of a fit, made again without the search: bit for bit, given the same data, the hyper-parameters
@@ -194,35 +212,188 @@ impl SparseGp {
         chosen_at: &Hyperparameters,
         watch: &dyn Watch,
     ) -> Result<SparsePosterior> {
-        let data = Data::new(x, y)?;
-        let inducing = self.choose_inducing(&data, chosen_at, watch)?;
-        self.with_model(data, inducing.as_ref(), watch, |model| model.posterior(hyper, watch))
+        let kept = self.kept(x, y)?;
+        let inducing = self.choose_inducing(&kept, chosen_at, watch)?;
+        self.with_model(&kept, inducing.as_ref(), watch, |model| model.posterior(hyper, watch))
     }
 
     fn choose_inducing(
         &self,
-        data: &Data<'_>,
+        kept: &Kept<'_>,
         hyper: &Hyperparameters,
         watch: &dyn Watch,
-    ) -> Result<faer::Mat<f64>> {
+    ) -> Result<Mat<f64>> {
         let mut stream = Stream::new(self.training.seed, "inducing points", 0);
-        inducing::choose(&self.inducing, data.x(), self.n_inducing, &hyper.kernel, &mut stream, watch)
+        let (size, kernel) = ((kept.len(), kept.dim()), &hyper.kernel);
+        let points = |rows: &[usize]| kept.candidates(rows, watch);
+        inducing::choose_from(&self.inducing, size, points, self.n_inducing, kernel, &mut stream, watch)
     }
 
     fn with_model<T>(
         &self,
-        data: Data<'_>,
+        kept: &Kept<'_>,
         inducing: MatRef<'_, f64>,
         watch: &dyn Watch,
         work: impl FnOnce(&Model<'_>) -> Result<T>,
     ) -> Result<T> {
-        match self.approximation {
+        let (approximation, objective, mean) = (self.approximation, self.objective, self.mean);
+        let data = match kept {
+            Kept::Streamed { source, scale, .. } => {
+                let y_mean = scale.y_mean;
+                return work(&Model::streamed(*source, y_mean, inducing, approximation, objective, mean)?);
+            }
+            Kept::Given(data) => *data,
+            Kept::Own(rows) => rows.data(),
+        };
+        match approximation {
             Approximation::Pitc { group } => {
                 let groups = Groups::new(&data, group, watch)?;
-                work(&Model::grouped(&groups, inducing, self.objective, self.mean)?)
+                work(&Model::grouped(&groups, inducing, objective, mean)?)
             }
-            approximation => work(&Model::new(data, inducing, approximation, self.objective, self.mean)?),
+            _ => work(&Model::new(data, inducing, approximation, objective, mean)?),
         }
+    }
+}
+
+/// What a fit is made to.
+enum Kept<'a> {
+    /// Rows as they were given.
+    Given(Data<'a>),
+    /// Some of them, or one for each site.
+    Own(OwnRows),
+    /// Rows that are read anew in every pass.
+    Streamed {
+        source: &'a dyn Source,
+        scale: Scale,
+        /// Those that inducing points are chosen among, which are the same every time.
+        candidates: OnceLock<Mat<f64>>,
+    },
+}
+
+impl Kept<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Kept::Given(data) => data.len(),
+            Kept::Own(rows) => rows.data().len(),
+            Kept::Streamed { source, .. } => source.len(),
+        }
+    }
+
+    fn dim(&self) -> usize {
+        match self {
+            Kept::Given(data) => data.dim(),
+            Kept::Own(rows) => rows.data().dim(),
+            Kept::Streamed { source, .. } => source.dim(),
+        }
+    }
+
+    /// Rows, each counted as often as it was measured.
+    fn n_points(&self) -> usize {
+        match self {
+            Kept::Own(rows) => rows.data().n_points() as usize,
+            _ => self.len(),
+        }
+    }
+
+    fn scale(&self) -> Scale {
+        match self {
+            Kept::Given(data) => data.scale(),
+            Kept::Own(rows) => rows.data().scale(),
+            Kept::Streamed { scale, .. } => scale.clone(),
+        }
+    }
+
+    /// The rows named, in increasing order.
+    fn pick(&self, rows: &[usize], watch: &dyn Watch) -> Result<OwnRows> {
+        match self {
+            Kept::Given(data) => Ok(data.pick(rows)),
+            Kept::Own(own) => Ok(own.data().pick(rows)),
+            Kept::Streamed { source, .. } => {
+                let (x, y) = source::pick(*source, rows, watch)?;
+                Ok(OwnRows::new(x, y))
+            }
+        }
+    }
+
+    /// The points that inducing points are chosen among.
+    fn candidates(&self, rows: &[usize], watch: &dyn Watch) -> Result<Mat<f64>> {
+        let Kept::Streamed { candidates, .. } = self else { return Ok(self.pick(rows, watch)?.x) };
+        if let Some(candidates) = candidates.get() {
+            return Ok(candidates.clone());
+        }
+        let points = self.pick(rows, watch)?.x;
+        Ok(candidates.get_or_init(|| points).clone())
+    }
+}
+
+/// A fit of a sparse process under way: on one subset after the other, then on all data.
+pub struct SparseFit<'a> {
+    gp: &'a SparseGp,
+    kept: Kept<'a>,
+    watch: &'a dyn Watch,
+    search: Search<'a>,
+    /// Hyper-parameters at which the inducing points were chosen.
+    chosen_at: Hyperparameters,
+    /// Z_u, `[m, d]`.
+    inducing: Mat<f64>,
+    /// Subsets that were searched.
+    n_searched: usize,
+}
+
+impl SparseFit<'_> {
+    /// Searches on the next subset and returns its rows; None if there is none left.
+    pub fn search_subset(&mut self) -> Result<Option<Vec<usize>>> {
+        let (gp, training, watch) = (self.gp, &self.gp.training, self.watch);
+        let (n_rows, n_points) = (self.kept.len(), self.kept.n_points());
+        let Some(rows) = training.subset(self.n_searched, n_rows) else { return Ok(None) };
+        self.choose_again()?;
+        let subset = Kept::Own(self.kept.pick(&rows, watch)?);
+        let weight = n_rows as f64 / rows.len() as f64;
+        let search = &mut self.search;
+        gp.with_model(&subset, self.inducing.as_ref(), watch, |model| {
+            let model = model.weighted(weight);
+            search.run(n_points, training.tolerance, training.evaluations, Stage::Subset, |hyper| {
+                model.evidence_gradient(hyper, watch)
+            })
+        })?;
+        self.n_searched += 1;
+        Ok(Some(rows))
+    }
+
+    /// The objective per point on the last subset, which estimates that on all data.
+    pub fn objective(&self) -> f64 {
+        self.search.report.objective
+    }
+
+    /// Searches the subsets that are left and then on all data, and conditions on these.
+    pub fn finish(mut self) -> Result<(SparsePosterior, Report)> {
+        while self.search_subset()?.is_some() {}
+        self.choose_again()?;
+        let SparseFit { gp, kept, watch, mut search, chosen_at, inducing, n_searched } = self;
+        let training = &gp.training;
+        let (stage, tolerance, evaluations) = if n_searched > 0 {
+            (Stage::AfterSubset, training.full_tolerance, training.full_evaluations)
+        } else {
+            (Stage::Only, training.tolerance, training.evaluations)
+        };
+        gp.with_model(&kept, inducing.as_ref(), watch, |model| {
+            if stage == Stage::Only || evaluations > 0 {
+                search.run(kept.n_points(), tolerance, evaluations, stage, |hyper| {
+                    model.evidence_gradient(hyper, watch)
+                })?;
+            }
+            let posterior = model.posterior(&search.best(), watch)?;
+            Ok((posterior, Report { chosen_at: Some(chosen_at), ..search.report }))
+        })
+    }
+
+    /// After a subset greedy inducing points follow the hyper-parameters it found.
+    fn choose_again(&mut self) -> Result<()> {
+        if self.n_searched > 0 && self.gp.inducing == Inducing::Greedy {
+            self.chosen_at = self.search.best();
+            self.inducing = self.gp.choose_inducing(&self.kept, &self.chosen_at, self.watch)?;
+        }
+        Ok(())
     }
 }
 
@@ -268,17 +439,17 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(
-        data: &Data<'_>,
+        scale: &Scale,
         shape: Shape,
         ard: bool,
         training: &'a Training,
         watch: &'a dyn Watch,
     ) -> Result<Search<'a>> {
         training.priors.check()?;
-        let SearchBox { low, high, start } = SearchBox::new(data, ard, &training.ranges)?;
+        let SearchBox { low, high, start } = SearchBox::at(scale, ard, &training.ranges)?;
         let mut starts: Vec<Vec<f64>> = Vec::new();
         for given in &training.starts {
-            given.check(data.dim())?;
+            given.check(scale.x_ranges.len())?;
             let log = given.to_log();
             if log.len() != start.len() {
                 return Err(Error::Size {

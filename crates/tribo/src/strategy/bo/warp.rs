@@ -118,7 +118,7 @@ impl Warp {
     }
 
     /// Σ log w'(y).
-    fn log_jacobian(&self, values: &[f64]) -> f64 {
+    pub(super) fn log_jacobian(&self, values: &[f64]) -> f64 {
         values.iter().map(|&y| self.log.map_or(0.0, |log| log.log_slope(y)) - self.scale.ln()).sum()
     }
 }

@@ -5,11 +5,13 @@
 //! a block all linear algebra is sequential. Two independent tasks lose nothing when another process takes a
 //! core; a barrier inside every product would.
 
+use super::super::data::Data;
 use super::super::kernel::Scaled;
+use super::super::source::Feed;
 use super::super::watch::{Watch, go_on};
-use super::Model;
+use super::{Model, Rows};
 use crate::error::Result;
-use faer::Mat;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,6 +25,52 @@ pub(super) const BLOCK: usize = 1024;
 const MOST_LANES: usize = 32;
 /// Doubles in all accumulators together at most: 64 MB.
 const MOST_ACCUMULATED: usize = 8 << 20;
+
+/// Consecutive rows of the data.
+pub(super) struct Block<'b> {
+    /// Which.
+    pub(super) rows: Range<usize>,
+    /// Their inputs, [b, d].
+    pub(super) x: MatRef<'b, f64>,
+    /// Their outputs.
+    pub(super) y: &'b [f64],
+    /// How many rows each stands for; empty if one.
+    pub(super) counts: &'b [f64],
+    /// Σ (yᵢ - y)² over these; empty with `counts`.
+    pub(super) spreads: &'b [f64],
+}
+
+/// Where a lane's blocks come from.
+enum Blocks<'a> {
+    Held(Data<'a>),
+    Read(Feed<'a>),
+}
+
+impl<'a> Blocks<'a> {
+    /// Those from row `start` on.
+    fn from(rows: Rows<'a>, start: usize) -> Result<Blocks<'a>> {
+        match rows {
+            Rows::Held(data) => Ok(Blocks::Held(data)),
+            Rows::Streamed(source) => Ok(Blocks::Read(Feed::new(source, start, BLOCK)?)),
+        }
+    }
+
+    /// The next one, which is `rows`.
+    fn next(&mut self, rows: Range<usize>) -> Result<Block<'_>> {
+        match self {
+            Blocks::Held(data) => {
+                let part = |all: &'a [f64]| if all.is_empty() { all } else { &all[rows.clone()] };
+                let (counts, spreads) = (part(data.counts()), part(data.spreads()));
+                let (x, y) = (data.x().subrows(rows.start, rows.len()), &data.y()[rows.clone()]);
+                Ok(Block { rows, x, y, counts, spreads })
+            }
+            Blocks::Read(feed) => {
+                let (x, y) = feed.read(rows.len())?;
+                Ok(Block { rows, x, y, counts: &[], spreads: &[] })
+            }
+        }
+    }
+}
 
 /// Buffers of one running task, reused from block to block and pass to pass.
 pub(super) struct Scratch {
@@ -98,7 +146,7 @@ pub(super) fn run<A: Send>(
     watch: &dyn Watch,
     accumulator: impl Fn() -> A + Sync,
     join: impl Fn(&mut A, &A) + Sync,
-    work: impl Fn(Range<usize>, &mut Scratch, &mut A) -> Result<()> + Sync,
+    work: impl Fn(&Block<'_>, &mut Scratch, &mut A) -> Result<()> + Sync,
 ) -> Result<A> {
     let blocks = cut(model);
     let m = model.inducing.nrows();
@@ -118,9 +166,11 @@ pub(super) fn run<A: Send>(
                 return Ok(());
             }
             let mut sums = accumulator();
-            for block in &blocks[lane * blocks.len() / lanes..(lane + 1) * blocks.len() / lanes] {
+            let own = &blocks[lane * blocks.len() / lanes..(lane + 1) * blocks.len() / lanes];
+            let mut from = Blocks::from(model.data, own.first().map_or(0, |rows| rows.start))?;
+            for rows in own {
                 go_on(watch, "a pass over the data")?;
-                work(block.clone(), &mut scratch, &mut sums)?;
+                work(&from.next(rows.clone())?, &mut scratch, &mut sums)?;
             }
             joined.lock().unwrap_or_else(PoisonError::into_inner).add(lane, sums, &join);
         }

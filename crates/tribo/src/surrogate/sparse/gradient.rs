@@ -13,7 +13,7 @@
 //! block and cost the other half of the digits.
 
 use super::super::watch::{Watch, go_on};
-use super::blocks::{self, Scratch};
+use super::blocks::{self, Block, Scratch};
 use super::evidence::Evidence;
 use super::statistics::{block_column, group_factor, groups_inside, residuals};
 use super::{Model, Noise, Objective};
@@ -117,22 +117,22 @@ fn second_pass(
         g_trace: 0.0,
         w_omega_w: if constant { Mat::zeros(0, 0) } else { Mat::zeros(m, m) },
     };
-    let mut total = blocks::run(model, true, watch, zero, Sums::join, |rows, scratch, sums| {
-        let b = rows.len();
-        scratch.x.assign(kernel, model.data.x().subrows(rows.start, b), &evidence.frame.origin);
+    let mut total = blocks::run(model, true, watch, zero, Sums::join, |block, scratch, sums| {
+        let b = block.y.len();
+        scratch.x.assign(kernel, block.x, &evidence.frame.origin);
         kernel.fill_with_slope(&scratch.x, &evidence.frame.z, &mut scratch.w, &mut scratch.slopes);
         product::whiten_rows(evidence.frame.luu.l(), scratch.w.as_mut().subrows_mut(0, b));
         let explained = rows_times(scratch.w.as_ref().subrows(0, b), &evidence.fit.beta);
-        let y = &model.data.y()[rows.clone()];
-        let misfit: Vec<f64> = y
+        let misfit: Vec<f64> = block
+            .y
             .iter()
             .zip(&explained)
             .map(|(y, explained)| y - evidence.frame.y_shift - evidence.fit.mu - explained)
             .collect();
         let alpha = match evidence.noise {
-            Noise::Constant => weights_of_constant(evidence, n_matrix, scratch, misfit, sums),
-            Noise::Diagonal => weights_of_fic(evidence, scratch, misfit, sums),
-            Noise::Blocks => weights_of_pitc(model, evidence, rows, scratch, misfit, sums)?,
+            Noise::Constant => weights_of_constant(evidence, n_matrix, block, scratch, misfit, sums),
+            Noise::Diagonal => weights_of_fic(evidence, block, scratch, misfit, sums),
+            Noise::Blocks => weights_of_pitc(model, evidence, block.rows.clone(), scratch, misfit, sums)?,
         };
         sums.e_w += dot(&alpha, &explained);
         for (j, &a) in evidence.fit.a.iter().enumerate() {
@@ -196,30 +196,49 @@ fn finish(evidence: &Evidence, b_inv: &Mat<f64>, total: Sums) -> Vec<f64> {
     gradient
 }
 
-/// α of a block with a constant Λ; leaves (E - αβᵀ) Luu⁻¹ in the weights.
+/// α of a block with a constant Λ; leaves (E - αβᵀ) Luu⁻¹ in the weights. Both are sums over the rows that each row stands
+/// for, here and under FIC.
 fn weights_of_constant(
     evidence: &Evidence,
     n_matrix: &Mat<f64>,
+    block: &Block<'_>,
     scratch: &mut Scratch,
     misfit: Vec<f64>,
     sums: &mut Sums,
 ) -> Vec<f64> {
     let b = misfit.len();
-    let alpha: Vec<f64> = misfit.iter().map(|value| value / evidence.hyper.noise_var).collect();
+    let noise_var = evidence.hyper.noise_var;
+    let mut alpha: Vec<f64> = misfit.iter().map(|value| value / noise_var).collect();
     let (w, weights) = (scratch.w.as_ref().subrows(0, b), scratch.weights.as_mut().subrows_mut(0, b));
     product::multiply_into(weights, w, n_matrix.as_ref());
-    sums.g_trace += 0.5 * dot(&alpha, &alpha);
+    if block.counts.is_empty() {
+        sums.g_trace += 0.5 * dot(&alpha, &alpha);
+        return alpha;
+    }
+    for j in 0..scratch.weights.ncols() {
+        multiply(&mut scratch.weights.col_as_slice_mut(j)[..b], block.counts);
+    }
+    for (i, count) in block.counts.iter().enumerate() {
+        sums.g_trace += 0.5 * (count * alpha[i] * alpha[i] + block.spreads[i] / (noise_var * noise_var));
+    }
+    multiply(&mut alpha, block.counts);
     alpha
 }
 
 /// α of a block under FIC; leaves (E - αβᵀ) Luu⁻¹ in the weights.
-fn weights_of_fic(evidence: &Evidence, scratch: &mut Scratch, misfit: Vec<f64>, sums: &mut Sums) -> Vec<f64> {
+fn weights_of_fic(
+    evidence: &Evidence,
+    block: &Block<'_>,
+    scratch: &mut Scratch,
+    misfit: Vec<f64>,
+    sums: &mut Sums,
+) -> Vec<f64> {
     let b = misfit.len();
     let hyper = &evidence.hyper;
     let w = scratch.w.as_ref().subrows(0, b);
     let residual = residuals(hyper, w);
-    let lambda: Vec<f64> = residual.iter().map(|value| value + hyper.noise_var).collect();
-    let alpha: Vec<f64> = misfit.iter().zip(&lambda).map(|(value, lambda)| value / lambda).collect();
+    let mut lambda: Vec<f64> = residual.iter().map(|value| value + hyper.noise_var).collect();
+    let mut alpha: Vec<f64> = misfit.iter().zip(&lambda).map(|(value, lambda)| value / lambda).collect();
 
     // P = W LB⁻ᵀ, whose rows have |pᵢ|² = wᵢᵀ B⁻¹ wᵢ; then W B⁻¹.
     let mut p = scratch.weights.as_mut().subrows_mut(0, b);
@@ -231,12 +250,20 @@ fn weights_of_fic(evidence: &Evidence, scratch: &mut Scratch, misfit: Vec<f64>, 
 
     let mut omega = vec![0.0; b];
     for i in 0..b {
-        let g = 0.5 * (alpha[i] * alpha[i] - 1.0 / lambda[i] + p_norm[i] / (lambda[i] * lambda[i]));
+        let mut g = 0.5 * (alpha[i] * alpha[i] - 1.0 / lambda[i] + p_norm[i] / (lambda[i] * lambda[i]));
+        if let Some(count) = block.counts.get(i) {
+            g = count * g + 0.5 * block.spreads[i] / (lambda[i] * lambda[i]);
+        }
         omega[i] = -g;
         sums.g_trace += g;
         sums.g_kff += g * hyper.kernel.signal_var;
         let q = hyper.kernel.signal_var - residual[i];
+        // From here on 1/λ is that of all rows that this one stands for.
+        lambda[i] /= block.counts.get(i).unwrap_or(&1.0);
         sums.e_w += 2.0 * omega[i] * q - p_norm[i] / lambda[i];
+    }
+    if !block.counts.is_empty() {
+        multiply(&mut alpha, block.counts);
     }
     let mut omega_w = w.to_owned();
     for j in 0..w.ncols() {

@@ -40,6 +40,7 @@ mod tests;
 
 use super::data::{Data, check_points};
 use super::hyper::{Hyperparameters, Mean};
+use super::source::Source;
 use super::watch::Watch;
 use crate::error::{Error, Result};
 use blocks::Spare;
@@ -92,10 +93,35 @@ impl Approximation {
     }
 }
 
+/// Where the data come from.
+#[derive(Clone, Copy)]
+pub(crate) enum Rows<'a> {
+    /// They are in memory.
+    Held(Data<'a>),
+    /// They are read anew in every pass.
+    Streamed(&'a dyn Source),
+}
+
+impl Rows<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Rows::Held(data) => data.len(),
+            Rows::Streamed(source) => source.len(),
+        }
+    }
+
+    fn dim(&self) -> usize {
+        match self {
+            Rows::Held(data) => data.dim(),
+            Rows::Streamed(source) => source.dim(),
+        }
+    }
+}
+
 /// Data, inducing points and the choices that do not change during training.
 #[derive(Clone)]
 pub struct Model<'a> {
-    pub(crate) data: Data<'a>,
+    pub(crate) data: Rows<'a>,
     pub(crate) inducing: MatRef<'a, f64>,
     pub(crate) approximation: Approximation,
     pub(crate) objective: Objective,
@@ -120,6 +146,31 @@ impl<'a> Model<'a> {
         objective: Objective,
         mean: Mean,
     ) -> Result<Model<'a>> {
+        let (y_shift, _) = data.y_moments();
+        Model::over(Rows::Held(data), y_shift, inducing, approximation, objective, mean)
+    }
+
+    /// A model of data that are read anew in every pass, whose outputs have about the mean `y_shift`. Not for PITC, which
+    /// keeps its data.
+    pub fn streamed(
+        source: &'a dyn Source,
+        y_shift: f64,
+        inducing: MatRef<'a, f64>,
+        approximation: Approximation,
+        objective: Objective,
+        mean: Mean,
+    ) -> Result<Model<'a>> {
+        Model::over(Rows::Streamed(source), y_shift, inducing, approximation, objective, mean)
+    }
+
+    fn over(
+        data: Rows<'a>,
+        y_shift: f64,
+        inducing: MatRef<'a, f64>,
+        approximation: Approximation,
+        objective: Objective,
+        mean: Mean,
+    ) -> Result<Model<'a>> {
         check_points("inducing points", inducing)?;
         mean.check()?;
         if inducing.ncols() != data.dim() {
@@ -132,7 +183,6 @@ impl<'a> Model<'a> {
         if let Approximation::Pitc { .. } = approximation {
             return Err(Error::Empty { what: "groups of PITC" });
         }
-        let (y_shift, _) = data.y_moments();
         Ok(Model {
             data,
             inducing,

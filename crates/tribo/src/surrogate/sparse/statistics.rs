@@ -7,7 +7,7 @@
 use super::super::hyper::Hyperparameters;
 use super::super::kernel::Scaled;
 use super::super::watch::Watch;
-use super::blocks::{self, Scratch};
+use super::blocks::{self, Block, Scratch};
 use super::{Model, Noise};
 use crate::error::Result;
 use crate::linalg::cholesky::{Factor, JITTER_IF_NEEDED};
@@ -77,7 +77,6 @@ impl Statistics {
         self.y_y += dot(y, y);
         self.y_one += dot(y, one);
         self.one_one += dot(one, one);
-        self.n += y.len() as f64;
     }
 
     /// Multiplies everything that is quadratic in V or Λ^(-1/2).
@@ -117,9 +116,9 @@ impl Statistics {
             watch,
             || Statistics::zero(m),
             Statistics::join,
-            |rows, scratch, sums| {
-                whiten(model, hyper, frame, rows.clone(), scratch);
-                add_block(model, hyper, frame, noise, rows, scratch, sums)
+            |block, scratch, sums| {
+                whiten(hyper, frame, block, scratch);
+                add_block(model, hyper, frame, noise, block, scratch, sums)
             },
         )?;
         if noise == Noise::Constant {
@@ -151,15 +150,9 @@ pub(super) struct Frame {
 }
 
 /// Fills the block's rows of `scratch.w` with W = Kfu Luu⁻ᵀ.
-fn whiten(
-    model: &Model<'_>,
-    hyper: &Hyperparameters,
-    frame: &Frame,
-    rows: Range<usize>,
-    scratch: &mut Scratch,
-) {
-    let b = rows.len();
-    scratch.x.assign(&hyper.kernel, model.data.x().subrows(rows.start, b), &frame.origin);
+fn whiten(hyper: &Hyperparameters, frame: &Frame, block: &Block<'_>, scratch: &mut Scratch) {
+    let b = block.y.len();
+    scratch.x.assign(&hyper.kernel, block.x, &frame.origin);
     hyper.kernel.fill(&scratch.x, &frame.z, &mut scratch.w);
     product::whiten_rows(frame.luu.l(), scratch.w.as_mut().subrows_mut(0, b));
 }
@@ -170,21 +163,40 @@ fn add_block(
     hyper: &Hyperparameters,
     frame: &Frame,
     noise: Noise,
-    rows: Range<usize>,
+    block: &Block<'_>,
     scratch: &mut Scratch,
     sums: &mut Statistics,
 ) -> Result<()> {
-    let b = rows.len();
-    let mut y: Vec<f64> = model.data.y()[rows.clone()].iter().map(|y| y - frame.y_shift).collect();
+    let b = block.y.len();
+    let mut y: Vec<f64> = block.y.iter().map(|y| y - frame.y_shift).collect();
     let mut one = vec![1.0; b];
     let residuals = residuals(hyper, scratch.w.as_ref().subrows(0, b));
-    sums.residual += residuals.iter().sum::<f64>();
+    // A row that stands for c rows enters all sums c times, and S the one of squares.
+    let weighted = |values: &[f64]| match block.counts {
+        [] => values.iter().sum::<f64>(),
+        counts => dot(counts, values),
+    };
+    sums.residual += weighted(&residuals);
     match noise {
-        Noise::Constant => {}
+        Noise::Constant if block.counts.is_empty() => {}
+        Noise::Constant => {
+            let scale: Vec<f64> = block.counts.iter().map(|count| count.sqrt()).collect();
+            for j in 0..scratch.w.ncols() {
+                multiply(&mut scratch.w.col_as_slice_mut(j)[..b], &scale);
+            }
+            multiply(&mut y, &scale);
+            one.copy_from_slice(&scale);
+            sums.y_y += block.spreads.iter().sum::<f64>();
+        }
         Noise::Diagonal => {
             let lambda: Vec<f64> = residuals.iter().map(|residual| residual + hyper.noise_var).collect();
-            sums.log_det_lambda += lambda.iter().map(|value| value.ln()).sum::<f64>();
-            let scale: Vec<f64> = lambda.iter().map(|value| 1.0 / value.sqrt()).collect();
+            let log_lambda: Vec<f64> = lambda.iter().map(|value| value.ln()).collect();
+            sums.log_det_lambda += weighted(&log_lambda);
+            let mut scale: Vec<f64> = lambda.iter().map(|value| 1.0 / value.sqrt()).collect();
+            for (i, count) in block.counts.iter().enumerate() {
+                scale[i] *= count.sqrt();
+                sums.y_y += block.spreads[i] / lambda[i];
+            }
             for j in 0..scratch.w.ncols() {
                 multiply(&mut scratch.w.col_as_slice_mut(j)[..b], &scale);
             }
@@ -192,7 +204,7 @@ fn add_block(
             one.copy_from_slice(&scale);
         }
         Noise::Blocks => {
-            for group in groups_inside(model, rows) {
+            for group in groups_inside(model, block.rows.clone()) {
                 let factor = group_factor(hyper, &scratch.x, scratch.w.as_ref(), group.clone())?;
                 sums.log_det_lambda += 2.0 * factor.half_log_det();
                 let w = scratch.w.as_mut().subrows_mut(group.start, group.len());
@@ -203,6 +215,7 @@ fn add_block(
         }
     }
     sums.add(scratch.w.as_ref().subrows(0, b), &y, &one);
+    sums.n += if block.counts.is_empty() { b as f64 } else { block.counts.iter().sum() };
     Ok(())
 }
 

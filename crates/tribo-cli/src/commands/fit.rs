@@ -1,0 +1,277 @@
+//! `tribo fit`: a sparse Gaussian process of a table of any length, tried on rows held out, in a file.
+//!
+//! The table is read in every pass and never held. Ctrl-C ends it at once, and leaves no half file.
+
+use crate::failure::{Failure, OK, Outcome};
+use crate::output;
+use clap::Args;
+use serde_json::json;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+use tribo::rng::Stream;
+use tribo::surrogate::Posterior;
+use tribo::surrogate::hyper::Mean;
+use tribo::surrogate::inducing::Inducing;
+use tribo::surrogate::kernel::Shape;
+use tribo::surrogate::source::{self, Source};
+use tribo::surrogate::sparse::{Approximation, Objective, SparsePosterior};
+use tribo::surrogate::train::{Report, SparseGp, Training};
+use tribo::surrogate::watch::{Progress, Unwatched, Watch};
+use tribo_study::model_file::NamedModel;
+use tribo_study::report::text;
+use tribo_study::table::numbers::{BadRows, Numbers};
+use tribo_study::table::{Table, Without};
+
+/// Rows held out at most: of so many an error is known to a hundredth of itself.
+const HELD_OUT: usize = 5_000;
+/// Rows up to which those held out are taken into the model afterwards; of more they are too few to matter.
+const FEW: usize = 100_000;
+/// Rows of which some can be spared.
+const SPARED: usize = 20;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The table: .csv, .jsonl, .parquet or .npy, whose columns are called 0, 1, ...
+    file: PathBuf,
+    /// Columns of the inputs, with commas between them; by default all but the output.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    inputs: Vec<String>,
+    /// The column to be predicted.
+    #[arg(long, value_name = "COLUMN")]
+    output: String,
+    /// The file of the model.
+    #[arg(short = 'o', long, value_name = "FILE", default_value = "model.tribo")]
+    model: PathBuf,
+    /// Inducing points: more follow the data more closely, and cost their square.
+    #[arg(short = 'm', long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    inducing: u32,
+    /// Kernel: matern12, matern32, matern52 or se.
+    #[arg(long, default_value = "matern52", value_parser = parse_shape)]
+    kernel: Shape,
+    /// Leave out rows with a missing or non-finite number, instead of refusing the table.
+    #[arg(long)]
+    skip_bad: bool,
+    /// Seed of the subsets, of the inducing points and of the rows held out.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_shape(name: &str) -> Result<Shape, String> {
+    Shape::from_name(name).ok_or_else(|| "expected one of matern12, matern32, matern52, se".into())
+}
+
+/// Tells people how far it is, on a terminal.
+struct Shown {
+    is_terminal: bool,
+}
+
+impl Shown {
+    fn line(&self, text: &str) {
+        if self.is_terminal {
+            let mut stderr = std::io::stderr();
+            // If nobody can be told, nobody is.
+            let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
+        }
+    }
+}
+
+impl Watch for Shown {
+    fn progress(&self, progress: &Progress) {
+        let Progress { subset_evaluations, full_evaluations, best } = progress;
+        self.line(&format!("fitting: {subset_evaluations} evaluations on subsets, {full_evaluations} on all rows, {best:.3} nats a row"));
+    }
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    let begin = Instant::now();
+    let shown = Shown { is_terminal: std::io::stderr().is_terminal() };
+    let table = Table::open(&options.file)?;
+    let inputs = match options.inputs.as_slice() {
+        [] => table.columns().iter().filter(|name| **name != options.output).cloned().collect(),
+        named => named.to_vec(),
+    };
+    if inputs.contains(&options.output) {
+        return Err(Failure::usage(format!("{:?} is an input and the output", options.output)));
+    }
+    let bad_rows = if options.skip_bad { BadRows::Skip } else { BadRows::Refuse };
+    let looked = |n: usize| {
+        shown.line(&format!("reading: {n} rows"));
+        true
+    };
+    let numbers = Numbers::open(table, &inputs, Some(&options.output), bad_rows, &looked)?;
+    let n = numbers.len();
+    let held_out = if n < SPARED { 0 } else { HELD_OUT.min(n / 10) };
+    let held_out = Stream::new(options.seed, "rows held out", 0).choose(n, held_out);
+    let gp = SparseGp {
+        shape: options.kernel,
+        ard: true,
+        mean: Mean::Estimated,
+        approximation: Approximation::Fic,
+        objective: Objective::Bound,
+        inducing: Inducing::Greedy,
+        n_inducing: options.inducing as usize,
+        training: Training { seed: options.seed, ..Training::default() },
+    };
+    let (mut posterior, report) = gp.fit_source(&Without::new(&numbers, held_out.clone()), &shown)?;
+    let check = Check::new(&numbers, &held_out, &posterior)?;
+    if n <= FEW {
+        for (point, &y) in check.points.iter().zip(&check.y) {
+            posterior.observe(point, y)?;
+        }
+    }
+    shown.line("");
+    let output = options.output.clone();
+    let model = NamedModel { inputs, output, posterior };
+    model.save(&options.model)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let fit = Fit { numbers: &numbers, model: &model, report: &report, check: &check, seconds };
+    match options.json {
+        true => output::print_json(&fit.json())?,
+        false => output::print(&fit.page(options))?,
+    }
+    Ok(OK)
+}
+
+/// How the model does on rows that it has not seen.
+struct Check {
+    points: Vec<Vec<f64>>,
+    y: Vec<f64>,
+    /// Root mean square error of the mean.
+    rmse: f64,
+    /// The part of the variance that is explained.
+    explained: f64,
+    /// Of the 95 % intervals of a measurement, the part that has it.
+    covered: f64,
+}
+
+impl Check {
+    fn new(numbers: &Numbers, rows: &[usize], posterior: &SparsePosterior) -> Result<Check, Failure> {
+        let (x, y) = source::pick(numbers, rows, &Unwatched)?;
+        let prediction = posterior.predict(x.as_ref())?;
+        let noise_var = posterior.hyperparameters().noise_var;
+        let n = y.len() as f64;
+        let mean = y.iter().sum::<f64>() / n;
+        let (mut squares, mut var, mut covered) = (0.0, 0.0, 0.0);
+        for (i, y) in y.iter().enumerate() {
+            let error = y - prediction.mean[i];
+            squares += error * error / n;
+            var += (y - mean) * (y - mean) / n;
+            covered += f64::from(error.abs() <= 1.959_964 * (prediction.var[i] + noise_var).sqrt()) / n;
+        }
+        let points = (0..x.nrows()).map(|i| (0..x.ncols()).map(|k| x[(i, k)]).collect()).collect();
+        Ok(Check { points, y, rmse: squares.sqrt(), explained: 1.0 - squares / var, covered })
+    }
+}
+
+/// What is said of a fit.
+struct Fit<'a> {
+    numbers: &'a Numbers,
+    model: &'a NamedModel,
+    report: &'a Report,
+    check: &'a Check,
+    seconds: f64,
+}
+
+impl Fit<'_> {
+    /// Each input with its length scale, and that in widths of the inducing points; the shortest first, which matter most.
+    fn lengths(&self) -> Vec<(&str, f64, f64)> {
+        let NamedModel { inputs, posterior, .. } = self.model;
+        let points = posterior.inducing();
+        let width = |k: usize| {
+            let column = (0..points.nrows()).map(|i| points[(i, k)]);
+            let (low, high) =
+                column.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+            if high > low { high - low } else { 1.0 }
+        };
+        let mut lengths: Vec<(&str, f64, f64)> = inputs
+            .iter()
+            .enumerate()
+            .map(|(k, name)| {
+                let length = posterior.hyperparameters().kernel.length_scale(k);
+                (name.as_str(), length, length / width(k))
+            })
+            .collect();
+        lengths.sort_by(|a, b| a.2.total_cmp(&b.2));
+        lengths
+    }
+
+    fn page(&self, options: &Options) -> String {
+        let Fit { numbers, model, report, check, seconds } = self;
+        let hyper = model.posterior.hyperparameters();
+        let mut rows = vec![
+            vec!["rows".to_owned(), text::number(numbers.len() as f64)],
+            vec!["inducing points".to_owned(), model.posterior.n_inducing().to_string()],
+            vec![
+                "fitted in".to_owned(),
+                format!(
+                    "{}, {} on subsets, {} on all rows",
+                    text::duration(*seconds),
+                    text::count(report.subset_evaluations, "evaluation"),
+                    report.full_evaluations
+                ),
+            ],
+            vec!["noise".to_owned(), text::number(hyper.noise_var.sqrt())],
+        ];
+        if numbers.n_bad() > 0 {
+            rows.insert(
+                1,
+                vec![
+                    "left out".to_owned(),
+                    format!("{}, the first: {}", text::count(numbers.n_bad(), "row"), numbers.faults()[0]),
+                ],
+            );
+        }
+        if !check.y.is_empty() {
+            rows.push(vec![
+                "held out".to_owned(),
+                format!(
+                    "{}: error {}, {:.1} % of the variance explained, 95 % intervals cover {:.1} %",
+                    text::count(check.y.len(), "row"),
+                    text::number(check.rmse),
+                    100.0 * check.explained,
+                    100.0 * check.covered
+                ),
+            ]);
+        }
+        rows.push(vec!["model".to_owned(), options.model.display().to_string()]);
+        let lengths: Vec<Vec<String>> = self
+            .lengths()
+            .into_iter()
+            .map(|(name, length, relative)| {
+                vec![name.to_owned(), text::number(length), text::number(relative)]
+            })
+            .collect();
+        let table = text::columns(&["input", "length scale", "of its range"], &lengths);
+        format!("{}\n{table}", text::columns(&["", ""], &rows).trim_start_matches([' ', '\n']))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let Fit { numbers, model, report, check, seconds } = self;
+        let hyper = model.posterior.hyperparameters();
+        let lengths: Vec<_> = self
+            .lengths()
+            .into_iter()
+            .map(|(name, length, relative)| json!({ "input": name, "length_scale": length, "of_range": relative }))
+            .collect();
+        let tried = |value: f64| if check.y.is_empty() { serde_json::Value::Null } else { value.into() };
+        json!({
+            "rows": numbers.len(),
+            "left_out": numbers.n_bad(),
+            "inducing": model.posterior.n_inducing(),
+            "seconds": seconds,
+            "subset_evaluations": report.subset_evaluations,
+            "full_evaluations": report.full_evaluations,
+            "noise_sd": hyper.noise_var.sqrt(),
+            "signal_sd": hyper.kernel.signal_var.sqrt(),
+            "held_out": check.y.len(),
+            "rmse": tried(check.rmse),
+            "explained": tried(check.explained),
+            "covered_95": tried(check.covered),
+            "inputs": lengths,
+        })
+    }
+}

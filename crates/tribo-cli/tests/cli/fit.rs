@@ -1,0 +1,82 @@
+//! `tribo fit` and `tribo predict`.
+
+use crate::support::Folder;
+use std::time::{Duration, Instant};
+
+/// A smooth function of two inputs; a third does nothing.
+fn table(n: usize) -> String {
+    let row = |i: usize| {
+        let [a, b, c] = [7, 11, 13].map(|k| ((i * k * 31) % 997) as f64 / 996.0);
+        format!("{a},{b},{c},{}\n", (5.0 * a).sin() + b * b)
+    };
+    format!("a,b,c,y\n{}", (0..n).map(row).collect::<String>())
+}
+
+#[test]
+fn a_model_is_fitted_tried_kept_and_predicts() {
+    let folder = Folder::empty();
+    folder.write("data.csv", &table(900));
+    let fit = ["fit", "data.csv", "--output", "y", "-o", "m.tribo", "-m", "60"];
+    let page =
+        folder.tribo(fit).code(0).prints("900").prints("held out").prints("length scale").prints("m.tribo");
+    let of = |name: &str| page.stdout.lines().position(|line| line.starts_with(name)).unwrap();
+    assert!(
+        of("a ") < of("b ") && of("b ") < of("c "),
+        "the input that matters most comes first: {}",
+        page.stdout
+    );
+    let json = folder.tribo(fit.into_iter().chain(["--json"])).code(0).json();
+    assert_eq!((json["rows"].as_u64(), json["held_out"].as_u64()), (Some(900), Some(90)));
+    assert!(json["rmse"].as_f64().unwrap() < 0.01 && json["explained"].as_f64().unwrap() > 0.999, "{json}");
+    folder.write("new.csv", "c,b,a\n0.1,0.5,0.2\n,0.5,0.2\n0.9,0.5,0.2\n");
+    folder
+        .tribo(["predict", "m.tribo", "new.csv"])
+        .code(2)
+        .says("new.csv:3: column \"c\" is empty")
+        .says("--skip-bad");
+    folder.tribo(["predict", "m.tribo", "new.csv", "-o", "p.csv", "--skip-bad"]).code(0);
+    let out = folder.read("p.csv");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!((lines.len(), lines[0], lines[2]), (4, "mean,sd,sd_measured", ",,"));
+    for line in [lines[1], lines[3]] {
+        let mean: f64 = line.split(',').next().unwrap().parse().unwrap();
+        assert!((mean - (1.0_f64.sin() + 0.25)).abs() < 0.02, "{out}");
+    }
+}
+
+#[test]
+fn what_cannot_be_fitted_is_refused_and_leaves_nothing() {
+    let folder = Folder::empty();
+    folder.write("data.csv", &format!("{}nan,0.5,0.5,1\n", table(50)));
+    let bad = folder.tribo(["fit", "data.csv", "--output", "y"]).code(2).says("--skip-bad");
+    assert!(bad.stderr.contains("data.csv:52: column \"a\"") && bad.stderr.contains("is NaN"), "{bad:?}");
+    folder.tribo(["fit", "data.csv", "--output", "z"]).code(2).says("there is no column \"z\"");
+    folder.tribo(["fit", "data.csv", "--output", "y", "--inputs", "a,q"]).code(2).says("\"q\"");
+    folder
+        .tribo(["fit", "data.csv", "--output", "y", "--inputs", "a,y"])
+        .code(2)
+        .says("an input and the output");
+    folder.tribo(["fit", "nothing.csv", "--output", "y"]).says("nothing.csv");
+    assert!(!folder.has("model.tribo"));
+    folder.tribo(["fit", "data.csv", "--output", "y", "--skip-bad"]).code(0).prints("left out");
+    folder.write("new.csv", "a,b\n1,2\n");
+    folder
+        .tribo(["predict", "model.tribo", "new.csv", "-o", "p.csv"])
+        .code(2)
+        .says("there is no column \"c\"");
+    folder.tribo(["predict", "data.csv", "new.csv", "-o", "p.csv"]).code(2).says("not a model");
+    assert!(!folder.has("p.csv"));
+}
+
+#[test]
+fn ctrl_c_ends_a_fit_at_once_and_leaves_nothing() {
+    let folder = Folder::empty();
+    folder.write("data.csv", &table(60_000));
+    let fit = folder.start(["fit", "data.csv", "--output", "y", "-m", "800"]);
+    std::thread::sleep(Duration::from_millis(1_500));
+    let begin = Instant::now();
+    fit.signal("INT");
+    fit.wait();
+    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+    assert!(!folder.has("model.tribo"));
+}

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Level of each module of the library. A module uses modules of a smaller level, never of its own; level 0 is
 /// open to all. `problems` is on top: nothing uses it but tests.
-const LEVELS: [(&str, u32); 14] = [
+const LEVELS: [(&str, u32); 15] = [
     ("error", 0),
     ("rng", 0),
     ("linalg", 0),
@@ -19,6 +19,7 @@ const LEVELS: [(&str, u32); 14] = [
     ("opt", 0),
     ("space", 1),
     ("trial", 1),
+    ("limit", 1),
     ("design", 2),
     ("embed", 2),
     ("surrogate", 3),

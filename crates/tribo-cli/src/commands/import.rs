@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use tribo::space::{Point, Space};
 use tribo_study::config::Config;
+use tribo_study::job::Finding;
 use tribo_study::layout::Layout;
 use tribo_study::outputs::Outputs;
 use tribo_study::owned::How;
@@ -73,7 +74,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let mut optimiser = replay::study(&writing.study.config, &writing.study.ledger)?;
     for row in &new {
         let point = tribo_study::point::from_json(optimiser.space(), &row.point).map_err(Failure::usage)?;
-        let trial = optimiser.add(&point, row.value)?;
+        let finding = Finding::measured(row.outputs.clone());
+        let trial = replay::add(&mut optimiser, &writing.study.config, &point, &finding)?;
         writing.study.append(Record::Imported {
             trial: trial.0,
             point: row.point.clone(),
@@ -181,7 +183,6 @@ fn shorten(header: &[String]) -> String {
 /// A row that can be taken in.
 struct Row {
     point: Map<String, Value>,
-    value: f64,
     outputs: Outputs,
     key: Key,
 }
@@ -235,12 +236,8 @@ fn row(config: &Config, columns: &Columns, fields: &[String]) -> Result<Option<R
     // A study keeps a point in the unit cube, where most numbers of a table come out a bit away from where they went in.
     let kept =
         space.encode(&point).and_then(|unit| space.decode(&unit)).map_err(|error| error.to_string())?;
-    let row = || Row {
-        point: tribo_study::point::to_json(space, &point),
-        value,
-        outputs,
-        key: key(space, &kept, value),
-    };
+    let row =
+        || Row { point: tribo_study::point::to_json(space, &point), outputs, key: key(space, &kept, value) };
     Ok(value.is_finite().then(row))
 }
 

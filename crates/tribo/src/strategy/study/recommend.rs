@@ -3,7 +3,7 @@
 //! Without noise that is the best one measured. Under noise the lowest of many values is the luckiest, and its point need
 //! not be good: what counts is what the model, which has seen all values around it, expects there.
 
-use super::Study;
+use super::{Study, limits};
 use crate::error::Result;
 use crate::space::Point;
 use crate::surrogate::watch::Watch;
@@ -28,7 +28,7 @@ pub struct Recommended {
 }
 
 impl Study {
-    /// The measured point whose expected value is the best. Without a model, or with one that believes in no noise, that of
+    /// The measured point within all limits whose expected value is the best. Without a model, or with one that believes in no noise, that of
     /// the best measurement.
     pub fn recommended(&mut self, watch: &dyn Watch) -> Result<Option<Recommended>> {
         let measured = self.best()?;
@@ -38,7 +38,10 @@ impl Study {
             value: best.value,
             interval: None,
         });
-        let Some((optimiser, points)) = self.engine.model_of_best(&self.history) else { return Ok(measured) };
+        let Some((optimiser, mut points)) = self.engine.model_of_best(&self.history) else {
+            return Ok(measured);
+        };
+        points.retain(|(id, _)| limits::are_met(&self.limits, self.limited.get(id).map(AsRef::as_ref)));
         if points.is_empty() || !optimiser.may_be_noisy() {
             return Ok(measured);
         }

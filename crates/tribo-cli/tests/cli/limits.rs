@@ -250,3 +250,18 @@ fn limited_outputs_are_told_by_hand() {
         (&4.into(), &3.into(), &true.into())
     );
 }
+
+#[test]
+fn a_response_of_a_dakota_driver_is_limited() {
+    let (head, _) = BEAM.split_once("[run]").unwrap();
+    let run = "[run]\ncommand = [\"sh\", \"driver.sh\", \"{params}\", \"{result}\"]\nparams = \"dakota\"\n";
+    let folder = Folder::with(&format!("{head}{run}"));
+    let driver =
+        "awk '$2 == \"h\" { printf \"%.17g mass\\n%.17g stress\\n\", 3 * $1, 2 / $1 }' \"$1\" > \"$2\"\n";
+    folder.write("driver.sh", driver);
+    folder.tribo(["run"]).code(0);
+    let trials = trials(&folder);
+    assert!(trials.iter().all(|trial| trial["outputs"]["stress"].is_f64()), "{trials:?}");
+    let best = lightest(&trials, |stress| stress <= 2.000002);
+    assert_eq!(status(&folder)["best"]["trial"].as_u64(), best);
+}

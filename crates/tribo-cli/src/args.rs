@@ -14,7 +14,7 @@ Exit codes:
   2    wrong arguments, or no study where one was expected
   3    the study file is wrong, or no longer that of the study in the store
   4    the store is in use, damaged, of another version, or cannot be written
-  5    the budget is spent and no evaluation gave a value
+  5    the budget is spent and no evaluation gave a value, or none that meets all limits
   6    too many evaluations failed
   7    the evaluation failed its check
   8    the scheduler cannot be reached

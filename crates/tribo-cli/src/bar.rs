@@ -157,8 +157,11 @@ const SHOWN_REASON: usize = 40;
 
 /// Best value, workers, failures, time left.
 pub(crate) fn message(progress: &Progress, left_s: Option<f64>) -> String {
-    let best =
-        progress.best.map_or("no value yet".to_owned(), |(_, value)| format!("best {}", text::number(value)));
+    let best = match progress.best {
+        Some((_, value)) => format!("best {}", text::number(value)),
+        None if progress.measured > 0 => "nothing within the limits yet".to_owned(),
+        None => "no value yet".to_owned(),
+    };
     let mut message = format!("{best}  {}/{} workers", progress.running, progress.workers);
     if progress.waiting > 0 {
         message.push_str(&format!("  {} waiting", progress.waiting));

@@ -8,7 +8,7 @@ pub(crate) type Outcome = Result<u8, Failure>;
 
 /// Success.
 pub(crate) const OK: u8 = 0;
-/// The budget is spent and no evaluation gave a value.
+/// The budget is spent and no evaluation gave a value, or none that meets all limits.
 pub(crate) const NO_VALUE: u8 = 5;
 /// Too many evaluations failed.
 pub(crate) const FAILURES: u8 = 6;

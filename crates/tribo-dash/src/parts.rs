@@ -8,7 +8,7 @@ use tribo_study::Result;
 use tribo_study::page::{Html, Section};
 use tribo_study::reading::Reading;
 use tribo_study::report::failures::Group;
-use tribo_study::report::summary::Phase;
+use tribo_study::report::summary::{NOT_FEASIBLE, Phase};
 use tribo_study::report::text::{count, duration, number};
 use tribo_study::view::View;
 
@@ -122,6 +122,9 @@ fn card(study: usize, view: &View, convergence: Option<LineChart>) -> String {
             escaped(&number(best.value)),
             trial_link(study, best.trial)
         ),
+        None if summary.no_best() == NOT_FEASIBLE => {
+            "<p class=\"big\">nothing within the limits yet</p>\n".to_owned()
+        }
         None => "<p class=\"big\">no value yet</p>\n".to_owned(),
     });
     html.paragraph(&state(view));

@@ -15,12 +15,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
+use tribo::limit::Limit;
 use tribo::space::{Direction, Kind, Parameter, Scale};
 use tribo_study::by_hand::ByHand;
 use tribo_study::config::{Config, ConfigError};
 use tribo_study::job::Finding;
 use tribo_study::page;
 use tribo_study::report::columns::output_names;
+use tribo_study::report::limits;
 use tribo_study::report::row::State;
 use tribo_study::view::View;
 
@@ -44,8 +46,17 @@ pub(crate) struct Study {
 /// A numpy array of a number for each point.
 type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 
-/// Id, parameters, state, value, outputs, reason.
-type Record<'py> = (u64, Bound<'py, PyDict>, &'static str, Option<f64>, Bound<'py, PyDict>, Option<String>);
+/// Id, parameters, state, value, outputs, reason, whether it meets all limits, those that it violates.
+type Record<'py> = (
+    u64,
+    Bound<'py, PyDict>,
+    &'static str,
+    Option<f64>,
+    Bound<'py, PyDict>,
+    Option<String>,
+    Option<bool>,
+    Vec<String>,
+);
 
 #[pymethods]
 impl Study {
@@ -142,6 +153,7 @@ impl Study {
         let mut hand = self.lock(py)?;
         interrupt::guard(|| {
             let (declared, objective) = (hand.config().outputs.clone(), hand.config().objective().to_owned());
+            let limits = hand.config().limits.clone();
             let (ledger, points) = hand.both().map_err(error::study)?;
             let mut records = vec![];
             for (id, state) in ledger.trials().filter(|(id, _)| trial.is_none_or(|trial| trial == *id)) {
@@ -152,13 +164,40 @@ impl Study {
                 for (name, number) in state.outcome.iter().flat_map(|f| f.outputs.in_order(&declared)) {
                     outputs.set_item(name, number)?;
                 }
-                records.push((id, to_dict(py, space, &point)?, word, value, outputs, reason));
+                let told = state.outcome.as_ref().map(|finding| &finding.outputs);
+                let is_feasible = told.map(|told| value.is_some() && told.meet(&limits));
+                let violated = told.into_iter().flat_map(|told| told.violate(&limits));
+                let violated = violated.map(|limit| limit.name().to_owned()).collect();
+                let params = to_dict(py, space, &point)?;
+                records.push((id, params, word, value, outputs, reason, is_feasible, violated));
             }
             Ok(records)
         })
     }
 
-    /// The id of the best trial, if anything was measured.
+    /// How the study stands to each of its limits, as JSON.
+    fn limits(&self, py: Python<'_>) -> PyResult<String> {
+        let mut hand = self.lock(py)?;
+        let by_hand = &mut *hand;
+        let (states, best) = interrupt::run(py, |flag| {
+            let study = by_hand.optimiser().map_err(error::study)?;
+            let states = study.limit_states(flag).map_err(error::library)?;
+            Ok((states, study.best().map_err(error::library)?.map(|best| best.value)))
+        })?;
+        let standings = limits::standings(hand.config(), states, best);
+        serde_json::to_string(&standings).map_err(|fault| error::internal(fault.to_string()))
+    }
+
+    /// The id of the trial that is least beyond the limits, if all limited outputs were measured somewhere.
+    fn least_violated(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        let mut hand = self.lock(py)?;
+        interrupt::guard(|| {
+            let least = hand.optimiser().map_err(error::study)?.least_violated();
+            Ok(least.map(|(trial, _)| trial.0))
+        })
+    }
+
+    /// The id of the best trial that meets all limits, if there is one.
     fn best(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         let mut hand = self.lock(py)?;
         interrupt::guard(|| {
@@ -290,6 +329,7 @@ impl Study {
             dict.set_item("direction", if maximize { "maximize" } else { "minimize" })?;
             dict.set_item("objective", hand.config().objective())?;
             dict.set_item("evaluations", hand.config().budget.evaluations)?;
+            dict.set_item("is_limited", !hand.config().limits.is_empty())?;
             dict.set_item("path", hand.layout().map(|layout| layout.file().display().to_string()))?;
             let optimiser = hand.optimiser().map_err(error::study)?;
             dict.set_item("trials", optimiser.history().len())?;
@@ -373,6 +413,15 @@ fn in_words(outcome: Option<&Finding>) -> (&'static str, Option<String>) {
     }
 }
 
+/// The output of a limit as people write it, and its ends.
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+fn parse_limit(text: &str) -> PyResult<(String, Option<f64>, Option<f64>)> {
+    let limit = Limit::parse(text).map_err(error::library)?;
+    Ok((limit.name().to_owned(), limit.low(), limit.high()))
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(parse_limit, module)?)?;
     module.add_class::<Study>()
 }

@@ -189,7 +189,7 @@ impl ByHand {
         }
         self.unsettled = true;
         // The optimiser checks what the journal would keep.
-        replay::tell(&mut self.rebuilt.study, self.config.objective(), trial, finding)?;
+        replay::tell(&mut self.rebuilt.study, &self.config, trial, finding)?;
         self.record(Record::Told { trial, finding: finding.clone() })?;
         self.sync()?;
         self.unsettled = false;

@@ -10,6 +10,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use tribo::limit::Limit;
 
 /// The name of the one output of a study that names none.
 pub const VALUE: &str = "value";
@@ -94,6 +95,16 @@ impl Outputs {
         first.chain(others)
     }
 
+    /// Whether they meet every limit; a number that is missing does not.
+    pub fn meet(&self, limits: &[Limit]) -> bool {
+        limits.iter().all(|limit| self.get(limit.name()).is_some_and(|value| limit.is_met(value)))
+    }
+
+    /// The limits that they are beyond.
+    pub fn violate<'a>(&'a self, limits: &'a [Limit]) -> impl Iterator<Item = &'a Limit> {
+        limits.iter().filter(|limit| self.get(limit.name()).is_some_and(|value| !limit.is_met(value)))
+    }
+
     /// The same as a JSON object.
     pub fn to_json(&self, declared: &[Output]) -> serde_json::Map<String, serde_json::Value> {
         self.in_order(declared).map(|(name, value)| (name.to_owned(), value.into())).collect()
@@ -159,6 +170,22 @@ mod tests {
         assert_eq!(outputs.to_string(), "mass 1.5, time -0.5");
         assert_eq!((outputs.get("time"), outputs.get("stress")), (Some(-0.5), None));
         assert!(Outputs::one(VALUE, f64::NAN).is_empty());
+    }
+
+    #[test]
+    fn limits_want_every_number() {
+        let limits = ["stress <= 2", "1 <= lift <= 3"].map(|text| Limit::parse(text).unwrap());
+        let violated = |some: &Outputs| some.violate(&limits).map(Limit::name).collect::<Vec<_>>().join(" ");
+        for (numbers, is_met, beyond) in [
+            (&[("stress", 2.0), ("lift", 1.0)][..], true, ""),
+            (&[("stress", 2.1), ("lift", 0.9)], false, "stress lift"),
+            (&[("stress", 1.0)], false, ""),
+            (&[], false, ""),
+        ] {
+            let some = outputs(numbers);
+            assert_eq!((some.meet(&limits), violated(&some).as_str()), (is_met, beyond), "{some}");
+        }
+        assert!(outputs(&[]).meet(&[]));
     }
 
     #[test]

@@ -20,6 +20,7 @@ const LEVELS: [(&str, u32); 15] = [
     ("limit", 1),
     ("space", 1),
     ("trial", 1),
+    ("limit", 1),
     ("design", 2),
     ("embed", 2),
     ("surrogate", 3),

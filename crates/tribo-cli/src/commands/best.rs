@@ -8,6 +8,7 @@ use std::num::NonZeroUsize;
 use tribo_study::config::Config;
 use tribo_study::outputs::VALUE;
 use tribo_study::reading::Reading;
+use tribo_study::report::limits::{self, LeastViolated};
 use tribo_study::report::summary::{self, Best, Recommended};
 
 #[derive(Debug, Args)]
@@ -27,16 +28,28 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let mut rebuilt = reading.rebuilt()?;
     let best = summary::best(&reading.config, reading.ledger(), rebuilt.points(), options.top.get())?;
     let recommended = summary::recommended(&mut rebuilt)?;
+    let least = match best.is_empty() {
+        true => limits::least_violated(&reading.config, reading.ledger(), rebuilt.points())?,
+        false => None,
+    };
     let code = if best.is_empty() { NO_VALUE } else { OK };
     if options.json {
-        output::print_json(&serde_json::json!({ "version": 1, "best": best, "recommended": recommended }))?;
+        let mut object = serde_json::json!({ "version": 1, "best": best, "recommended": recommended });
+        if !reading.config.limits.is_empty() {
+            object["least_violated"] = serde_json::to_value(&least).unwrap_or_default();
+        }
+        output::print_json(&object)?;
         return Ok(code);
     }
     if let Some(text) = recommended.as_ref().and_then(under_noise) {
         output::print(&text)?;
     }
-    if best.is_empty() {
-        output::note("no trial has a value yet");
+    if let Some(least) = &least {
+        output::note(summary::NOT_FEASIBLE);
+        output::print(&nearest(&reading.config, least))?;
+    } else if best.is_empty() {
+        let counts = summary::counts(reading.ledger(), &reading.begun());
+        output::note(summary::no_best(&reading.config, &counts));
     }
     output::print(&best.iter().map(|best| text(&reading.config, best)).collect::<Vec<_>>().join("\n"))?;
     Ok(code)
@@ -52,6 +65,12 @@ fn under_noise(recommended: &Recommended) -> Option<String> {
          model expects most of.\nThe best value measured:",
         recommended.trial
     ))
+}
+
+/// The trial that is least beyond the limits, for people.
+pub(crate) fn nearest(config: &Config, least: &LeastViolated) -> String {
+    let missed: String = least.missed.iter().map(|missed| format!("  {}\n", missed.words())).collect();
+    format!("nearest {}{missed}", text(config, &least.best))
 }
 
 /// A trial, its outputs and its point, for people.

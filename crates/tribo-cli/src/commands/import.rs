@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use tribo::error::ParameterFault;
 use tribo::space::{Kind, Parameter, Point, Space, Values};
 use tribo_study::config::Config;
+use tribo_study::job::Finding;
 use tribo_study::layout::Layout;
 use tribo_study::outputs::Outputs;
 use tribo_study::owned::How;
@@ -86,8 +87,9 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let new = unknown(known(&writing.study.config, &writing.study.ledger)?, rows);
     let n_new = new.len();
     let mut optimiser = replay::study(&writing.study.config, &writing.study.ledger)?;
-    for Row { point, value, outputs, .. } in new {
-        let trial = optimiser.add(&point, value)?.0;
+    for Row { point, outputs, .. } in new {
+        let finding = Finding::measured(outputs.clone());
+        let trial = replay::add(&mut optimiser, &writing.study.config, &point, &finding)?.0;
         let point = tribo_study::point::to_json(optimiser.space(), &point);
         writing.study.append(Record::Imported { trial, point, outputs })?;
     }
@@ -189,7 +191,6 @@ impl Columns {
 /// A row that can be taken in.
 struct Row {
     point: Point,
-    value: f64,
     outputs: Outputs,
     key: Key,
 }
@@ -276,7 +277,7 @@ fn row(config: &Config, columns: &Columns, cells: &[Cell]) -> Result<Option<Row>
     // A study keeps a point in the unit cube, where most numbers of a table come out a bit away from where they went in.
     let kept = space.encode(&point).and_then(|unit| space.decode(&unit));
     let kept = kept.map_err(|error| Refused::Wrong(error.to_string()))?;
-    Ok(value.is_finite().then(|| Row { point, value, outputs, key: key(&kept, value) }))
+    Ok(value.is_finite().then(|| Row { point, outputs, key: key(&kept, value) }))
 }
 
 /// The values of a parameter.

@@ -15,8 +15,11 @@ use tribo_study::driver::notice::{Finish, Observer};
 use tribo_study::driver::{AGAIN_S, Driver, Interrupt};
 use tribo_study::layout::Layout;
 use tribo_study::owned::{self, How};
+use tribo_study::report::limits::{self, LeastViolated};
+use tribo_study::report::row::Begun;
 use tribo_study::report::summary::{self, Best};
 use tribo_study::report::text;
+use tribo_study::store::ledger::Ledger;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -64,7 +67,12 @@ pub(crate) fn run(options: &Options) -> Outcome {
     screen.clear();
     let finish = finish?;
     let best = summary::best(&config, driver.ledger(), driver.points(), 1)?.pop();
-    watcher.end(&config, &layout, &finish, best.as_ref(), driver.ledger().told().len())?;
+    let least = match best {
+        Some(_) => None,
+        None => limits::least_violated(&config, driver.ledger(), driver.points())?,
+    };
+    let found = Found { best: best.as_ref(), least: least.as_ref() };
+    watcher.end(&config, &layout, &finish, found, driver.ledger())?;
     if config.report && is_over(&finish) {
         match report::write(&layout, &layout.report()) {
             Ok(()) => watcher.reported(&layout),
@@ -119,6 +127,12 @@ fn advice(wish: Interrupt, detachable: bool, study: &str) -> String {
     }
 }
 
+/// What came of a run: the best trial, or where none meets all limits the one that is least beyond them.
+struct Found<'a> {
+    best: Option<&'a Best>,
+    least: Option<&'a LeastViolated>,
+}
+
 /// One of the ways to watch.
 enum Watcher {
     People(People),
@@ -156,10 +170,15 @@ impl Watcher {
         config: &Config,
         layout: &Layout,
         finish: &Finish,
-        best: Option<&Best>,
-        told: usize,
+        Found { best, least }: Found<'_>,
+        ledger: &Ledger,
     ) -> Result<(), Failure> {
         if let Watcher::Events(events) = self {
+            if let Some(least) = least {
+                let mut event = serde_json::to_value(least).unwrap_or_default();
+                event["event"] = "least_violated".into();
+                events.write(&event);
+            }
             if let Some(best) = best {
                 events.write(&serde_json::json!({
                     "event": "best", "trial": best.trial, "value": best.value, "outputs": best.outputs,
@@ -169,11 +188,21 @@ impl Watcher {
             return Ok(());
         }
         if matches!(self, Watcher::People(_)) {
-            output::note(&ending(finish, told, &output::named(layout)));
+            output::note(&ending(finish, ledger.told().len(), &output::named(layout)));
         }
-        match best {
-            Some(best) => output::print(&format!("best {}", best::text(config, best)))?,
-            None => output::note("no evaluation has given a value"),
+        match (best, least) {
+            (Some(best), _) => output::print(&format!("best {}", best::text(config, best)))?,
+            (None, Some(least)) => {
+                output::note("no evaluation meets all limits");
+                output::print(&best::nearest(config, least))?;
+            }
+            (None, None) => {
+                let counts = summary::counts(ledger, &Begun::new());
+                output::note(match summary::no_best(config, &counts) {
+                    summary::NOT_FEASIBLE => "no evaluation meets all limits",
+                    _ => "no evaluation has given a value",
+                });
+            }
         }
         Ok(())
     }

@@ -6,9 +6,11 @@ use crate::failure::{OK, Outcome};
 use crate::output;
 use crate::study;
 use std::fmt::Write;
+use tribo::surrogate::watch::Unwatched;
 use tribo_study::job::STDERR_FILE;
 use tribo_study::outputs::VALUE;
 use tribo_study::reading::Reading;
+use tribo_study::report::limits;
 use tribo_study::report::summary::{Pace, Phase, Summary, summary};
 use tribo_study::report::text;
 
@@ -18,8 +20,14 @@ const SHOWN_CAUSES: usize = 5;
 pub(crate) fn run(options: &Shown) -> Outcome {
     let reading = Reading::open(&options.study.layout())?;
     let seen = reading.seen()?;
-    let rebuilt = reading.rebuilt()?;
-    let summary = summary(&reading.config, reading.ledger(), rebuilt.points(), Some(&reading.layout), &seen)?;
+    let mut rebuilt = reading.rebuilt()?;
+    let config = &reading.config;
+    let mut summary = summary(config, reading.ledger(), rebuilt.points(), Some(&reading.layout), &seen)?;
+    if !config.limits.is_empty() {
+        // With what the model says, which takes a moment.
+        let states = rebuilt.study.limit_states(&Unwatched)?;
+        summary.limits = limits::standings(config, states, summary.best.as_ref().map(|best| best.value));
+    }
     match options.json {
         true => output::print_json(&summary)?,
         false => output::print(&page(&reading, &summary, inputs::line(&rebuilt.study, &reading.layout)))?,
@@ -96,7 +104,15 @@ fn write_page(
     writeln!(page, "trials    {}{of} done: {}{imported}", counts.done(), parts.join(", "))?;
     match &summary.best {
         Some(best) => write!(page, "best      {}", best::text(&reading.config, best))?,
-        None => writeln!(page, "best      none yet")?,
+        None if summary.limits.is_empty() => writeln!(page, "best      none yet")?,
+        None => writeln!(page, "best      none: {}", summary.no_best())?,
+    }
+    if let Some(least) = &summary.least_violated {
+        write!(page, "{}", best::nearest(&reading.config, least))?;
+    }
+    for (k, standing) in summary.limits.iter().enumerate() {
+        let title = if k == 0 { "limits" } else { "" };
+        writeln!(page, "{title:<10}{}: {}", standing.limit, standing.words())?;
     }
     if let Some(pace) = &summary.pace {
         writeln!(page, "pace      {}", pace_words(pace, &summary.phase))?;

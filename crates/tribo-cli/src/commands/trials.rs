@@ -68,13 +68,15 @@ fn list(reading: &Reading, options: &Options) -> Outcome {
         output::print_json(&serde_json::json!({ "version": 2, "trials": objects }))?;
         return Ok(OK);
     }
+    let is_limited = !reading.config.limits.is_empty();
     let mut outputs = columns::output_names(&reading.config.outputs, reading.ledger());
     outputs.truncate(SHOWN_VALUES);
     let names: Vec<&str> = space.parameters().iter().map(|one| one.name()).take(SHOWN_VALUES).collect();
     let after: Vec<Field> = Field::AFTER.into_iter().filter(|field| field.is_listed()).collect();
     let mut header: Vec<&str> = Field::BEFORE.iter().map(|field| field.name()).collect();
-    let output_headers: Vec<String> = columns::headers(&outputs, space).collect();
+    let output_headers: Vec<String> = columns::headers(&outputs, space, is_limited).collect();
     header.extend(output_headers.iter().map(String::as_str));
+    header.extend(is_limited.then_some(columns::VIOLATED));
     header.extend(&names);
     header.extend(after.iter().map(|field| field.name()));
     let cells = |row: Row<'_>| {
@@ -82,6 +84,7 @@ fn list(reading: &Reading, options: &Options) -> Outcome {
         let fixed = |field: &Field| people(field.cell(&row));
         let mut cells: Vec<String> = Field::BEFORE.iter().map(fixed).collect();
         cells.extend(outputs.iter().map(|name| row.outputs.get(name).map(text::number).unwrap_or_default()));
+        cells.extend(is_limited.then(|| row.violated(&reading.config)));
         cells.extend(names.iter().map(|name| shown(&params[*name])));
         cells.extend(after.iter().map(fixed));
         Ok(cells)
@@ -146,6 +149,10 @@ fn one(reading: &Reading, trial: u64, json: bool) -> Outcome {
     let outputs = row.outputs.to_json(&reading.config.outputs);
     let outputs: String = outputs.iter().map(|(name, value)| format!(", {name} {value}")).collect();
     writeln!(out, "trial {trial}: {}{outputs}", row.state.name())?;
+    for limit in reading.config.violated(row.outputs) {
+        let beyond = row.outputs.get(limit.name()).map_or(0.0, |value| limit.excess(value));
+        writeln!(out, "  {limit} missed by {}", text::number(beyond))?;
+    }
     if !row.reason.is_empty() {
         writeln!(out, "  {}", row.reason.replace('\n', "\n  "))?;
     }

@@ -8,6 +8,7 @@ use tribo_chart::{LineChart, Scale, digits};
 use tribo_study::job::STARTED_FILE;
 use tribo_study::reading::Reading;
 use tribo_study::report::row::{Begun, Row};
+use tribo_study::report::summary::NOT_FEASIBLE;
 use tribo_study::report::text;
 use tribo_study::store::disk::utc_ms;
 use tribo_study::store::ledger::AttemptState;
@@ -80,10 +81,17 @@ impl Scene {
 }
 
 fn best(view: &View) -> Vec<String> {
-    let Some(best) = &view.summary.best else { return vec!["no value yet".to_owned()] };
+    let Some(best) = &view.summary.best else { return vec![none(view).to_owned()] };
     let first = format!("{} {} (trial {})", view.summary.objective, text::number(best.value), best.trial);
     let point = output::point(&best.params);
     std::iter::once(first).chain(point.lines().map(str::to_owned)).take(SHOWN).collect()
+}
+
+fn none(view: &View) -> &'static str {
+    match view.summary.no_best() {
+        NOT_FEASIBLE => "nothing within the limits yet",
+        _ => "no value yet",
+    }
 }
 
 /// Attempts under way and how long they have been.

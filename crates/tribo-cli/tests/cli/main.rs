@@ -17,6 +17,7 @@ mod harmless;
 mod help;
 mod init;
 mod inputs;
+mod limits;
 mod listing;
 mod looking;
 mod names;

@@ -80,6 +80,7 @@ fn facts_of(study: &Followed, trial: u64) -> Result<String> {
     let mut facts: Vec<(&str, String)> = vec![("state", row.state.name().to_owned())];
     facts.extend(outputs.iter().map(|(name, value)| (name.as_str(), shown(value))));
     facts.extend([
+        ("violated", row.violated(&config)),
         ("reason", row.reason.to_owned()),
         ("asked", row::time(row.asked_ms)),
         ("told", row.told_ms.map(row::time).unwrap_or_default()),

@@ -55,7 +55,10 @@ fn list(study: &Followed, order: Order, page: usize) -> Result<String> {
     let (ledger, rebuilt) = reading.current()?;
     let objective = config.objective();
     let internal = |value: f64| config.direction.to_internal(value);
-    let trials = in_order(ledger, order, |row| row.value(objective).map(internal));
+    let trials = in_order(ledger, order, |row| {
+        row.value(objective).filter(|_| config.meets_limits(row.outputs)).map(internal)
+    });
+    let is_limited = !config.limits.is_empty();
     let pages = trials.len().div_ceil(SHOWN).max(1);
     let page = page.min(pages - 1);
     let shown = &trials[page * SHOWN..trials.len().min((page + 1) * SHOWN)];
@@ -63,6 +66,7 @@ fn list(study: &Followed, order: Order, page: usize) -> Result<String> {
     let parameters: Vec<&str> =
         config.space.parameters().iter().take(PARAMETERS).map(|one| one.name()).collect();
     let mut header = vec!["trial", "state", objective];
+    header.extend(is_limited.then_some("violated"));
     header.extend(&parameters);
     header.extend(["took", "host", "why there is no value"]);
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -72,6 +76,7 @@ fn list(study: &Followed, order: Order, page: usize) -> Result<String> {
         let params = rebuilt.points().params(trial)?;
         let mut cells = vec![trial_link(number_of, trial), row.state.name().to_owned()];
         cells.push(row.value(objective).map(number).unwrap_or_default());
+        cells.extend(is_limited.then(|| escaped(&row.violated(&config))));
         cells.extend(parameters.iter().map(|name| params.get(*name).map(cell).unwrap_or_default()));
         cells.push(row.wall_s.map(duration).unwrap_or_default());
         cells.push(escaped(row.host));

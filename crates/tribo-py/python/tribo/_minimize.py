@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import operator
 import sys
+import warnings
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import os
 
     from tribo._plot import Plots
-    from tribo._space import Space
+    from tribo._space import Constraint, Space
     from tribo._study import Trial
 
 Callback = Callable[["Trial", Study], Any]
@@ -36,10 +37,12 @@ LIKELY_MISTAKES = (TypeError, AttributeError, LookupError)
 
 
 class Result:
-    """What came of a run: `x` and `value` are the best point and its value, `trials` all evaluations, `study` made them."""
+    """What came of a run: `x` and `value` are the best point and its value, `trials` all evaluations, `study` made them.
+    `feasible` is False if no evaluation met all constraints: `x` is then the point that is least beyond them."""
 
     def __init__(self, study: Study, best: Trial) -> None:
         self.study = study
+        self.feasible = bool(best.feasible)
         self.x: Any = best.x
         self.value: float = _measured(best)
         self.trials: list[Trial] = study.trials
@@ -68,7 +71,8 @@ class Result:
 
     def __repr__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"Result(value={self.value!r}, x={self.x!r}, {counted(self.evaluations, 'evaluation')}{failed})"
+        beyond = "" if self.feasible else ", beyond the constraints"
+        return f"Result(value={self.value!r}, x={self.x!r}, {counted(self.evaluations, 'evaluation')}{failed}{beyond})"
 
 
 def minimize(
@@ -80,6 +84,7 @@ def minimize(
     seed: int = 0,
     strategy: str | Mapping[str, Any] = "auto",
     objective: str | None = None,
+    constraints: Sequence[Constraint] = (),
     args: tuple[Any, ...] = (),
     workers: int | None = None,
     executor: Executor | None = None,
@@ -111,6 +116,9 @@ def minimize(
     objective
         Which of the numbers is optimised, where `f` returns a mapping; the others are kept in `Trial.outputs`. A mapping
         without it is a failed trial.
+    constraints
+        Limits on the others: `["stress <= 200", "0.9 <= lift <= 1.1", "area == 4"]`, or dictionaries, as for `Study`. The
+        result is the best evaluation that meets them all. Where none does, a warning says what is missed and by how much.
     args
         Further arguments of `f`.
     workers
@@ -135,7 +143,7 @@ def minimize(
         If no evaluation gave a value, the function has a mistake, or the executor broke. Its `study` holds the results so
         far.
     """
-    return _run("minimize", f, space, bounds, evaluations, seed, strategy, objective, args, workers, executor, callback, progress, study)
+    return _run("minimize", f, space, bounds, evaluations, seed, strategy, objective, constraints, args, workers, executor, callback, progress, study)
 
 
 def maximize(
@@ -147,6 +155,7 @@ def maximize(
     seed: int = 0,
     strategy: str | Mapping[str, Any] = "auto",
     objective: str | None = None,
+    constraints: Sequence[Constraint] = (),
     args: tuple[Any, ...] = (),
     workers: int | None = None,
     executor: Executor | None = None,
@@ -155,7 +164,7 @@ def maximize(
     study: Study | None = None,
 ) -> Result:
     """Finds the `x` with the largest `f(x, *args)`; the arguments are those of `minimize`."""
-    return _run("maximize", f, space, bounds, evaluations, seed, strategy, objective, args, workers, executor, callback, progress, study)
+    return _run("maximize", f, space, bounds, evaluations, seed, strategy, objective, constraints, args, workers, executor, callback, progress, study)
 
 
 def _run(
@@ -167,6 +176,7 @@ def _run(
     seed: int,
     strategy: str | Mapping[str, Any],
     objective: str | None,
+    constraints: Sequence[Constraint],
     args: tuple[Any, ...],
     workers: int | None,
     executor: Executor | None,
@@ -182,9 +192,9 @@ def _run(
         raise ArgumentError(f"args: must be a tuple, as in args=(value,), not {type(args).__name__}")
     evaluations = _count("evaluations", evaluations)
     if study is None:
-        study = _new_study(direction, space, bounds, evaluations, seed, strategy, objective)
+        study = _new_study(direction, space, bounds, evaluations, seed, strategy, objective, constraints)
     else:
-        _check_study(study, direction, space, bounds, evaluations, seed, strategy, objective)
+        _check_study(study, direction, space, bounds, evaluations, seed, strategy, objective, constraints)
     if workers is not None:
         workers = _count("workers", workers)
     if executor is not None:
@@ -226,6 +236,7 @@ class _Run:
         self._sign = -1.0 if study.direction == "maximize" else 1.0
         best = study.best
         self._best = None if best is None else best.value
+        self._measured = any(trial.state == "measured" for trial in trials)
         self._first_raised: Exception | None = None
         self._progress = Progress(max(evaluations, len(trials)), progress, card=study._repr_html_)
 
@@ -251,8 +262,25 @@ class _Run:
             self._progress.close()
         best = self._study.best
         if best is None:
+            best = self._nearest()
+        if best is None:
             raise self._nothing_measured() from self._first_raised
         return Result(self._study, best)
+
+    def _nearest(self) -> Trial | None:
+        """What there is where no evaluation meets all constraints, with a warning."""
+        least = self._study.least_violated
+        if least is None:
+            return None
+        limits = [limit for limit in self._study.limits if limit["output"] in least.violated]
+        missed = ", ".join(f"{limit['limit']} with {least.outputs[limit['output']]:.6g}" for limit in limits)
+        warnings.warn(
+            f"no evaluation meets all constraints; trial {least.id} is the least beyond them and misses {missed}",
+            RuntimeWarning,
+            # minimize, _run, _Run.on, here.
+            stacklevel=5,
+        )
+        return least
 
     def _next(self) -> Trial | None:
         if self._waiting:
@@ -283,8 +311,9 @@ class _Run:
         trial = self._study._one(answer.trial.id)
         self._finished += 1
         self._failed += trial.state != "measured"
-        if trial.value is not None and (self._best is None or self._sign * trial.value < self._sign * self._best):
-            self._best = trial.value
+        self._measured = self._measured or trial.state == "measured"
+        if trial.value is not None and trial.feasible:
+            self._best = trial.value if self._best is None else self._sign * min(self._sign * trial.value, self._sign * self._best)
         if self._callback is None:
             return False
         try:
@@ -299,7 +328,7 @@ class _Run:
         first = self._first_raised
         same = first is not None and (type(first), str(first)) == (type(raised), str(raised))
         at_once = isinstance(raised, MISTAKES)
-        return self._best is None and (at_once or (same and self._finished == 1 and isinstance(raised, LIKELY_MISTAKES)))
+        return not self._measured and (at_once or (same and self._finished == 1 and isinstance(raised, LIKELY_MISTAKES)))
 
     def _tell_outputs(self, answer: Answer, returned: Mapping[Any, Any]) -> None:
         objective = self._study.objective
@@ -339,6 +368,9 @@ class _Run:
         )
 
     def _nothing_measured(self) -> EvaluationError:
+        if self._measured:
+            wanted = ", ".join(limit["output"] for limit in self._study.limits)
+            return EvaluationError(f"f: {self._name} never gave all constrained outputs: {wanted}", self._study)
         for trial in self._study.trials:
             if trial.state not in ("pending", "measured"):
                 reason = f" ({trial.reason})" if trial.reason else ""
@@ -356,6 +388,7 @@ def _new_study(
     seed: int,
     strategy: str | Mapping[str, Any],
     objective: str | None,
+    constraints: Sequence[Constraint],
 ) -> Study:
     if space is not None and bounds is not None:
         raise ArgumentError("bounds: is another name for `space`; give one of them")
@@ -363,7 +396,13 @@ def _new_study(
     if found is None:
         raise ArgumentError("space: is missing; give a list of (low, high), or a dict of names and parameters")
     return Study(
-        found, direction=direction, objective=objective, strategy=strategy, seed=seed, evaluations=evaluations
+        found,
+        direction=direction,
+        objective=objective,
+        strategy=strategy,
+        seed=seed,
+        evaluations=evaluations,
+        constraints=constraints,
     )
 
 
@@ -376,10 +415,17 @@ def _check_study(
     seed: int,
     strategy: str | Mapping[str, Any],
     objective: str | None,
+    constraints: Sequence[Constraint],
 ) -> None:
     if not isinstance(study, Study):
         raise ArgumentError(f"study: must be a tribo.Study, not {type(study).__name__}")
-    given = {"space": space is not None, "bounds": bounds is not None, "seed": seed != 0, "strategy": strategy != "auto"}
+    given = {
+        "space": space is not None,
+        "bounds": bounds is not None,
+        "seed": seed != 0,
+        "strategy": strategy != "auto",
+        "constraints": len(constraints) > 0,
+    }
     for name, is_given in given.items():
         if is_given:
             raise ArgumentError(f"{name}: belongs to the study; leave it out where `study` is given")

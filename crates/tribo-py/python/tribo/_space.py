@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, Union
 
-from tribo._core import ArgumentError
+from tribo._core import ArgumentError, parse_limit
 
 
 class Parameter:
@@ -69,6 +69,9 @@ class Categorical(Parameter):
     size: int | None = None
 
 
+# `"stress <= 200"`, or the keys of an `[[output]]` of a study file.
+Constraint = Union[str, Mapping[str, Any]]
+
 Space = Union[Mapping[str, Parameter], Sequence[tuple[float, float]]]
 
 # The names of inputs that are given as a list of bounds.
@@ -102,9 +105,18 @@ def study_file(
     strategy: str | Mapping[str, Any],
     seed: int,
     evaluations: int | None,
+    constraints: Sequence[Constraint] = (),
     name: str | None = None,
 ) -> StudyFile:
     """The study file of these arguments."""
+    if isinstance(constraints, (str, Mapping)) or not isinstance(constraints, Iterable):
+        raise ArgumentError(f"constraints is {_found(constraints)}; give a list, such as ['stress <= 200']")
+    limits = _limits(constraints)
+    if limits and objective is None:
+        objective = "value"
+    for place, limit in limits:
+        if limit.get("name") == objective:
+            raise ArgumentError(f"{place}: {objective!r} is what is optimised; constraints are for other outputs")
     file = StudyFile()
     file.set("", "study_version", 1)
     if name is not None:
@@ -118,6 +130,10 @@ def study_file(
         file.add("objective", "[[output]]")
         file.set("objective", "name", objective)
         file.set("direction", "goal", direction)
+    for place, limit in limits:
+        file.add(place, "[[output]]")
+        for key, value in limit.items():
+            file.set(place, _quoted(str(key)), value)
     for place, key, parameter in _parameters(space):
         _add_parameter(file, place, key, parameter)
     if evaluations is not None:
@@ -130,6 +146,38 @@ def study_file(
     else:
         file.set("strategy", "name", strategy)
     return file
+
+
+def _limits(constraints: Iterable[Constraint]) -> list[tuple[str, dict[str, Any]]]:
+    """Place and keys of each limited output; two limits of one output are taken together."""
+    limits: list[tuple[str, dict[str, Any]]] = []
+    for i, constraint in enumerate(constraints):
+        place = f"constraints[{i}]"
+        keys = _limit(place, constraint)
+        same = [limit for _, limit in limits if limit.get("name") == keys.get("name")]
+        if not same:
+            limits.append((place, keys))
+        elif both := {*same[0]} & {*keys} - {"name"}:
+            raise ArgumentError(f"{place}: {keys['name']!r} has another `{min(both)}` already; give one of them")
+        else:
+            same[0].update(keys)
+    return limits
+
+
+def _limit(place: str, constraint: object) -> dict[str, Any]:
+    """A constraint as the keys of an `[[output]]`."""
+    if isinstance(constraint, Mapping):
+        return dict(constraint)
+    if not isinstance(constraint, str):
+        raise ArgumentError(f"{place} is {_found(constraint)}; give a text, such as 'stress <= 200'")
+    try:
+        name, low, high = parse_limit(constraint)
+    except ArgumentError as error:
+        raise ArgumentError(f"{place}: {error}") from None
+    if low == high:
+        return {"name": name, "equals": low}
+    ends = {"at_least": low, "at_most": high}
+    return {"name": name, **{key: end for key, end in ends.items() if end is not None}}
 
 
 def _parameters(space: Space) -> list[tuple[str, str, Parameter]]:

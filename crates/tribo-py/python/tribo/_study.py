@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import operator
 import os
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tribo import _core
 from tribo._core import ArgumentError
-from tribo._space import BOUND_NAME, Space, _found, study_file
+from tribo._space import BOUND_NAME, Constraint, Space, _found, study_file
 from tribo._words import counted
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ class Trial:
     """Why it failed, or the answer that is not a finite number."""
     outputs: dict[str, float] = field(default_factory=dict)
     """All numbers that came of it, by name; a study that names none has one called `value`."""
+    feasible: bool | None = None
+    """Whether it is measured and meets all constraints; None while it is pending."""
+    violated: tuple[str, ...] = ()
+    """The outputs that are beyond their limits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +83,9 @@ class Study:
     `space` is a mapping of names to `Float`, `Int` and `Categorical`, or a list of pairs `(low, high)`. `strategy` is
     `"auto"`, `"bo"`, `"paper"` or `"random"`, or a dictionary with the keys of `[strategy]` in a study file.
     `evaluations` is the budget: no more points are given than that. `objective` is the name of the output to optimise, where
-    an evaluation gives several; the others are kept as they are told. The same arguments, and the same results told in the
+    an evaluation gives several; the others are kept as they are told. `constraints` are limits on them: `"stress <= 200"`,
+    `"0.9 <= lift <= 1.1"`, `"area == 4"`, or a dictionary with the keys of `[[output]]` in a study file, such as
+    `{"name": "stress", "at_most": 200, "tolerance": 0.1}`. The same arguments, and the same results told in the
     same order, give the same points, bit for bit, here, in Rust and on the command line.
 
     >>> study = Study([(-5, 10), (0, 15)], seed=1)
@@ -99,9 +106,16 @@ class Study:
         strategy: str | Mapping[str, Any] = "auto",
         seed: int = 0,
         evaluations: int | None = None,
+        constraints: Sequence[Constraint] = (),
     ) -> None:
         file = study_file(
-            space, direction=direction, objective=objective, strategy=strategy, seed=seed, evaluations=evaluations
+            space,
+            direction=direction,
+            objective=objective,
+            strategy=strategy,
+            seed=seed,
+            evaluations=evaluations,
+            constraints=constraints,
         )
         self._set(_core.Study(file.text, file.places), is_array=not isinstance(space, Mapping))
 
@@ -116,6 +130,7 @@ class Study:
         strategy: str | Mapping[str, Any] = "auto",
         seed: int = 0,
         evaluations: int | None = None,
+        constraints: Sequence[Constraint] = (),
         name: str | None = None,
     ) -> Study:
         """A new study on disk: `study.toml` in the directory, or `NAME.toml` if there is a name, and its store.
@@ -132,6 +147,7 @@ class Study:
             strategy=strategy,
             seed=seed,
             evaluations=evaluations,
+            constraints=constraints,
             name=name,
         )
         path = os.path.join(os.fspath(directory), f"{'study' if name is None else name}.toml")
@@ -249,9 +265,31 @@ class Study:
 
     @property
     def best(self) -> Trial | None:
-        """The best trial so far, if anything was measured."""
+        """The best trial so far that meets all constraints, if there is one."""
         best = self._core.best()
         return None if best is None else self._one(best)
+
+    @property
+    def least_violated(self) -> Trial | None:
+        """The measured trial that is least beyond the constraints, each counted in parts of its own size: what there is as
+        long as `best` is None. None if none has all constrained outputs."""
+        least = self._core.least_violated()
+        return None if least is None else self._one(least)
+
+    @property
+    def limits(self) -> list[dict[str, Any]]:
+        """How the study stands to each constraint: the `output`, the `limit` as text, by how many of the trials `measured`
+        it is `met`, the `nearest` trial, its value `at_best`, whether it `binds` there, the `probability` that it is met and
+        what moving it is `worth`, both by the model, and the `trade` in words.
+
+        >>> study = Study([(0, 1)], objective="mass", constraints=["stress <= 2"])
+        >>> for x, stress in [(0.25, 4.0), (0.5, 2.0), (0.75, 1.25)]:
+        ...     trial = study.add([x], {"mass": x, "stress": stress})
+        >>> study.best.value, study.limits[0]["met"], study.limits[0]["binds"]
+        (0.5, 2, True)
+        """
+        limits: list[dict[str, Any]] = json.loads(self._core.limits())
+        return limits
 
     @property
     def recommended(self) -> Recommended | None:
@@ -405,7 +443,10 @@ class Study:
         except ImportError:
             raise ImportError("to_arrow needs pyarrow; install it with `pip install pyarrow`") from None
         types = {"float": pyarrow.float64(), "int": pyarrow.int64(), "categorical": pyarrow.string()}
+        types["bool"] = pyarrow.bool_()
         kinds = {"trial": "int", "state": "categorical", "reason": "categorical"}
+        if self._core.settings()["is_limited"]:
+            kinds["feasible"] = "bool"
         for parameter in self._core.parameters():
             kinds.update((column, parameter["type"]) for column in _column_names(parameter))
         columns = self._columns()
@@ -420,10 +461,14 @@ class Study:
         for parameter in parameters:
             columns.update((column, []) for column in _column_names(parameter))
         # An output that is called like another column is told apart from it.
-        taken = {*columns, "state", "reason"}
+        is_limited: bool = self._core.settings()["is_limited"]
+        taken = {*columns, "state", "reason", *(["feasible"] if is_limited else [])}
         outputs = {name: f"output.{name}" if name in taken else name for name in self._core.outputs()}
-        columns.update(state=[], **{column: [] for column in outputs.values()}, reason=[])
-        for id, params, state, _, told, reason in self._core.trials():
+        columns.update(state=[], **{column: [] for column in outputs.values()})
+        if is_limited:
+            columns["feasible"] = []
+        columns["reason"] = []
+        for id, params, state, _, told, reason, feasible, _ in self._core.trials():
             columns["trial"].append(id)
             for parameter in parameters:
                 value = params[parameter["name"]]
@@ -433,6 +478,8 @@ class Study:
             columns["state"].append(state)
             for name, column in outputs.items():
                 columns[column].append(told.get(name))
+            if is_limited:
+                columns["feasible"].append(feasible)
             columns["reason"].append(reason)
         return columns
 
@@ -465,14 +512,18 @@ class Study:
         value: float | None = None,
         outputs: dict[str, float] | None = None,
         reason: str | None = None,
+        feasible: bool | None = None,
+        violated: Sequence[str] = (),
     ) -> Trial:
         told = {} if outputs is None else outputs
+        beyond = tuple(violated)
         if not self._is_array:
-            return Trial(id, dict(params), params, state, value, reason, told)
+            return Trial(id, dict(params), params, state, value, reason, told, feasible, beyond)
         # Here, not above: half of the time of `import tribo` would be numpy's.
         import numpy as np
 
-        return Trial(id, np.array(list(params.values()), dtype=np.float64), params, state, value, reason, told)
+        x = np.array(list(params.values()), dtype=np.float64)
+        return Trial(id, x, params, state, value, reason, told, feasible, beyond)
 
 
 def _number(place: str, value: Any) -> float:

@@ -8,6 +8,9 @@ proposals only keep away from them. If the search space changes, the tribo study
 Proposals are made for the parameters that all completed trials have in common. Others, and those of the first trial, are
 drawn by the independent sampler, as in all of Optuna's relative samplers.
 
+Constraints, from `trial.set_constraint` or the sampler's `constraints_func`, are modelled as limits as long as every completed
+trial has them; a trial that violates one that others lack is infeasible, and only that is known of it.
+
 Functions that return several outputs by name go through `with_outputs`, which keeps them as user attributes.
 """
 
@@ -21,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import optuna as _optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.samplers import BaseSampler, RandomSampler
+from optuna.samplers._base import _process_constraints_after_trial
 from optuna.search_space import IntersectionSearchSpace
 from optuna.trial import FrozenTrial, TrialState
 
@@ -49,6 +53,9 @@ class TriboSampler(BaseSampler):
         As for `tribo.Study`. It must model every parameter, as the default does: trials of others are taken in.
     independent_sampler
         Draws what is not proposed together; a `RandomSampler` with the same seed by default.
+    constraints_func
+        As for Optuna's samplers: called with a trial that has ended, it returns numbers that are 0 or less where the trial
+        is feasible.
     """
 
     def __init__(
@@ -57,7 +64,9 @@ class TriboSampler(BaseSampler):
         seed: int | None = None,
         strategy: str | Mapping[str, Any] = "bo",
         independent_sampler: BaseSampler | None = None,
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
     ) -> None:
+        self._constraints_func = constraints_func
         self._seed = secrets.randbits(32) if seed is None else seed
         self._strategy = strategy
         self._independent = RandomSampler(seed=seed) if independent_sampler is None else independent_sampler
@@ -100,8 +109,10 @@ class TriboSampler(BaseSampler):
         with self._lock:
             twin = self._twin
             trials = study.get_trials(deepcopy=False)
-            if twin is None or not twin.is_of(study, search_space) or not twin.take_in(trials, trial.number):
-                twin = _Twin(study, search_space, direction, self._strategy, self._seed)
+            constraints = _common_constraints(trials)
+            is_same = twin is not None and twin.is_of(study, search_space, constraints)
+            if twin is None or not is_same or not twin.take_in(trials, trial.number):
+                twin = _Twin(study, search_space, constraints, direction, self._strategy, self._seed)
                 twin.take_in(trials, trial.number)
                 self._twin = twin
             proposed = twin.propose(trial.number)
@@ -121,7 +132,9 @@ class TriboSampler(BaseSampler):
     def after_trial(
         self, study: _optuna.Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
-        """Tells the independent sampler."""
+        """Notes the constraints, and tells the independent sampler."""
+        if self._constraints_func is not None:
+            _process_constraints_after_trial(self._constraints_func, study, trial, state)
         self._independent.after_trial(study, trial, state, values)
 
 
@@ -159,6 +172,7 @@ class _Twin:
         self,
         study: _optuna.Study,
         search_space: Mapping[str, BaseDistribution],
+        constraints: Sequence[str],
         direction: str,
         strategy: str | Mapping[str, Any],
         seed: int,
@@ -167,13 +181,19 @@ class _Twin:
         self._search_space = dict(search_space)
         self._axes = {name: _axis(distribution) for name, distribution in search_space.items()}
         space = {name: axis.parameter for name, axis in self._axes.items()}
-        self._study = Study(space, direction=direction, strategy=strategy, seed=seed)
+        # Names of Optuna's constraints may be any text. It has no tolerance.
+        self._outputs = {name: f"constraint {i}" for i, name in enumerate(constraints)}
+        limits = [{"name": output, "at_most": 0.0, "tolerance": 0.0} for output in self._outputs.values()]
+        self._study = Study(space, direction=direction, strategy=strategy, seed=seed, constraints=limits)
         # By Optuna's number: the trial's id here, and the point that it stands for.
         self._pending: dict[int, tuple[int, dict[str, Any]]] = {}
         self._settled: set[int] = set()
 
-    def is_of(self, study: _optuna.Study, search_space: Mapping[str, BaseDistribution]) -> bool:
-        return self._name == study.study_name and self._search_space == dict(search_space)
+    def is_of(
+        self, study: _optuna.Study, search_space: Mapping[str, BaseDistribution], constraints: Sequence[str]
+    ) -> bool:
+        is_same_space = self._search_space == dict(search_space)
+        return self._name == study.study_name and is_same_space and [*self._outputs] == list(constraints)
 
     def take_in(self, trials: Sequence[FrozenTrial], asking: int) -> bool:
         """Takes in what happened. False if a trial was evaluated elsewhere than proposed: then begin anew."""
@@ -216,12 +236,15 @@ class _Twin:
         return point
 
     def _settle(self, id: int, trial: FrozenTrial) -> None:
+        constraints = _constraints(trial)
+        known = {self._outputs[name]: value for name, value in constraints.items() if name in self._outputs}
+        others = [value for name, value in constraints.items() if name not in self._outputs]
         if trial.state != TrialState.COMPLETE or trial.value is None:
-            self._study.tell(id, failed=trial.state.name.lower())
-        elif any(value > 0 for value in _constraints(trial)):
-            self._study.tell(id, infeasible=True)
+            self._study.tell(id, known or None, failed=trial.state.name.lower())
+        elif any(value > 0 for value in others):
+            self._study.tell(id, known or None, infeasible=True)
         else:
-            self._study.tell(id, trial.value)
+            self._study.tell(id, {"value": trial.value, **known})
 
 
 class _Choices:
@@ -293,7 +316,17 @@ def _one_direction(study: _optuna.Study) -> str:
     return "maximize" if study.directions[0] == _optuna.study.StudyDirection.MAXIMIZE else "minimize"
 
 
-def _constraints(trial: FrozenTrial) -> Sequence[float]:
+def _constraints(trial: FrozenTrial) -> dict[str, float]:
     # Optuna 5 has a dict of them; before, samplers kept them in a list under this name.
     found = getattr(trial, "constraints", None) or trial.system_attrs.get("constraints") or ()
-    return list(found.values()) if isinstance(found, Mapping) else list(found)
+    return dict(found) if isinstance(found, Mapping) else {str(i): value for i, value in enumerate(found)}
+
+
+def _common_constraints(trials: Sequence[FrozenTrial]) -> list[str]:
+    """The names of the constraints that every completed trial has."""
+    names: list[str] | None = None
+    for trial in trials:
+        if trial.state == TrialState.COMPLETE:
+            found = _constraints(trial)
+            names = list(found) if names is None else [name for name in names if name in found]
+    return sorted(names or [])

@@ -149,6 +149,7 @@ impl Type {
             }
             Type::Size => "a size (\"64kB\", \"16MB\") or a number of bytes, 1000 at least".to_owned(),
             Type::List { of: Type::Duration, .. } => "an array of two durations".to_owned(),
+            Type::List { of: Type::Number(_), .. } => "an array of two numbers".to_owned(),
             Type::List { least: 0, .. } => "an array of texts".to_owned(),
             Type::List { least, .. } => format!("an array of texts, {least} at least"),
             Type::Names => "a section of names and texts".to_owned(),

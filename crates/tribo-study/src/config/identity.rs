@@ -1,6 +1,6 @@
 //! What makes a study the one it is: everything that decides its proposals, in one form however the file is written.
 //!
-//! Objective, direction, seed, parameters and strategy; for `auto` with many inputs, which looks at it, also the number of evaluations. Not the name,
+//! Objective, direction, limits, seed, parameters and strategy; for `auto` with many inputs, which looks at it, also the number of evaluations. Not the name,
 //! nor where and how evaluations run. Both sides of a comparison are made by the same program from the text of a file, so
 //! the form can change with the program.
 
@@ -10,6 +10,7 @@ use super::view::View;
 use crate::outputs::{Goal, Output};
 use serde::{Deserialize, Serialize};
 use tribo::embed;
+use tribo::limit::Limit;
 use tribo::strategy::Strategy;
 
 /// Keys and values in the order of the description.
@@ -21,6 +22,9 @@ pub(super) struct Identity {
     /// The name of the output that is optimised.
     objective: String,
     direction: String,
+    /// The output of each limit, and the limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    limits: Pairs,
     seed: u64,
     parameters: Vec<Pairs>,
     strategy: Pairs,
@@ -33,6 +37,7 @@ impl Identity {
     pub(super) fn new(
         file: &View<'_>,
         outputs: &[Output],
+        limits: &[Limit],
         strategy: &Strategy,
         evaluations: Option<usize>,
     ) -> Identity {
@@ -51,6 +56,7 @@ impl Identity {
                 Some(Goal::Maximize) => "maximize".to_owned(),
                 _ => "minimize".to_owned(),
             },
+            limits: limits.iter().map(|limit| (limit.name().to_owned(), canonical(limit))).collect(),
             seed: file.integer("seed").unwrap_or(0),
             parameters: file
                 .sections("parameter", &PARAMETER)
@@ -87,6 +93,7 @@ impl Identity {
         if self.seed != new.seed {
             all.push(format!("seed {} -> {}", self.seed, new.seed));
         }
+        all.extend(limit_differences(&self.limits, &new.limits));
         all.extend(parameter_differences(&self.parameters, &new.parameters));
         all.extend(pairs_differences(&self.strategy, &new.strategy).into_iter().map(|(key, old, new)| {
             match key {
@@ -128,6 +135,26 @@ fn parameter_differences(old: &[Pairs], new: &[Pairs]) -> Vec<String> {
         );
     }
     all
+}
+
+/// A limit, with its tolerance if that is not the usual one.
+fn canonical(limit: &Limit) -> String {
+    let usual = Limit::new(limit.name(), limit.low(), limit.high()).is_ok_and(|usual| usual == *limit);
+    match usual {
+        true => limit.to_string(),
+        false => format!("{limit} within {:?}", limit.tolerance()),
+    }
+}
+
+fn limit_differences(old: &Pairs, new: &Pairs) -> Vec<String> {
+    let differences = pairs_differences(old, new);
+    match differences.is_empty() && old != new {
+        true => vec!["the order of the limits".to_owned()],
+        false => differences
+            .into_iter()
+            .map(|(output, was, is)| format!("limit on `{output}`: {was} -> {is}"))
+            .collect(),
+    }
 }
 
 /// The keys with other values: key, old value, new value.

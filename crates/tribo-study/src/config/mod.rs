@@ -22,13 +22,14 @@ pub(crate) use place::Complaint;
 pub use read::about_parameter;
 pub(crate) use view::View;
 
-use crate::outputs::{Goal, Output, VALUE};
+use crate::outputs::{Goal, Output, Outputs, VALUE};
 use crate::scheduler::Settings;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tribo::limit::Limit;
 use tribo::space::{Direction, Space};
 use tribo::strategy::Strategy;
 
@@ -61,6 +62,8 @@ pub struct Config {
     pub name: String,
     /// What an evaluation gives, in the order of the file; one of them has a goal other than to be recorded.
     pub outputs: Vec<Output>,
+    /// Where outputs have to be, in the order of the outputs.
+    pub limits: Vec<Limit>,
     /// Which way is better.
     pub direction: Direction,
     /// Seed of every random draw.
@@ -81,7 +84,7 @@ pub struct Config {
     pub readers: Readers,
     /// Whether a run that is over writes its report.
     pub report: bool,
-    /// The parts that decide proposals (objective, direction, seed, parameters, strategy and, for `auto`, the number of evaluations) in
+    /// The parts that decide proposals (objective, direction, limits, seed, parameters, strategy and, for `auto`, the number of evaluations) in
     /// a canonical form: if it changes, the study is another one.
     pub identity: String,
 }
@@ -90,6 +93,21 @@ impl Config {
     /// The name of the output that is optimised.
     pub fn objective(&self) -> &str {
         self.outputs.iter().find(|output| output.goal != Goal::Record).map_or(VALUE, |output| &output.name)
+    }
+
+    /// What was measured of the limited outputs, in the order of the limits.
+    pub fn limited(&self, outputs: &Outputs) -> Vec<Option<f64>> {
+        self.limits.iter().map(|limit| outputs.get(limit.name())).collect()
+    }
+
+    /// Whether these outputs meet every limit; one that is missing does not.
+    pub fn meets_limits(&self, outputs: &Outputs) -> bool {
+        outputs.meet(&self.limits)
+    }
+
+    /// The limits that these outputs are beyond.
+    pub fn violated<'a>(&'a self, outputs: &'a Outputs) -> impl Iterator<Item = &'a Limit> {
+        outputs.violate(&self.limits)
     }
 }
 

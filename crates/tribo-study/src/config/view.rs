@@ -106,6 +106,10 @@ impl<'a> View<'a> {
         self.read(name, |value| value::list(value, value::duration))
     }
 
+    pub(super) fn numbers(&self, name: &str) -> Option<Vec<f64>> {
+        self.read(name, |value| value::list(value, value::number))
+    }
+
     pub(super) fn size(&self, name: &str) -> Option<u64> {
         self.read(name, value::size)
     }

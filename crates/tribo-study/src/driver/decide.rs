@@ -76,7 +76,7 @@ impl Driver<'_> {
                 self.last_failure.clone_from(&finding.reason);
             }
         }
-        replay::tell(&mut self.optimiser, self.parts.config.objective(), trial, &finding)?;
+        replay::tell(&mut self.optimiser, &self.parts.config, trial, &finding)?;
         self.append(Record::Told { trial, finding: finding.clone() })?;
         let best = self.count(trial, &finding);
         self.notices.push(Notice::Told { trial, finding, best });

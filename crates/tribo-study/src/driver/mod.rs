@@ -395,6 +395,9 @@ impl<'a> Driver<'a> {
     fn count(&mut self, trial: u64, finding: &Finding) -> bool {
         let Some(value) = finding.value(self.parts.config.objective()) else { return false };
         self.measured += 1;
+        if !self.parts.config.meets_limits(&finding.outputs) {
+            return false;
+        }
         let better = match (self.best, self.parts.config.direction) {
             (None, _) => true,
             (Some((_, best)), Direction::Minimize) => value < best,

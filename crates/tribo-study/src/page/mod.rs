@@ -6,6 +6,7 @@
 
 mod card;
 mod html;
+mod limits;
 mod sections;
 mod style;
 

@@ -2,9 +2,10 @@
 //! what to do next, and how to do it again.
 
 use super::html::Html;
+use super::limits;
 use crate::Result;
 use crate::outputs::VALUE;
-use crate::report::summary::{Best, Phase, Summary};
+use crate::report::summary::{Best, NOT_FEASIBLE, Phase, Summary};
 use crate::report::text::{count, duration, number};
 use crate::view::{Forecast, Hindsight, InputAxis, Model, SHOWN_INPUTS, View};
 use serde_json::Value as Json;
@@ -87,8 +88,12 @@ fn overview(html: &mut Html, view: &View) {
             html.table(&["input", "value", ""], &point_rows(view, best));
             html.list(&sureness(view, best));
         }
+        None if view.summary.no_best() == NOT_FEASIBLE => {
+            html.verdict("poor", "No evaluation meets all limits yet.");
+        }
         None => html.verdict("poor", "No evaluation has given a value yet."),
     }
+    limits::write(html, view);
     html.heading("What to do next");
     html.list(&advice(view));
     html.heading("What was asked");
@@ -251,6 +256,12 @@ fn spread(view: &View) -> f64 {
 fn advice(view: &View) -> Vec<String> {
     let mut advice: Vec<String> = view.summary.warnings.clone();
     let Some(best) = &view.summary.best else {
+        if view.summary.no_best() == NOT_FEASIBLE {
+            advice.push(
+                "See which limit is missed and by how much: go on, relax it, or widen the ranges.".to_owned(),
+            );
+            return advice;
+        }
         let check =
             if view.config.run.is_some() { ", and try one evaluation with `tribo check --run`" } else { "" };
         advice.push(format!("See the causes of failure below{check}."));

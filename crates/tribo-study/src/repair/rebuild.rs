@@ -269,9 +269,12 @@ impl<'a> Rebuilt<'a> {
         object: &serde_json::Map<String, serde_json::Value>,
         outputs: &Outputs,
     ) -> Result<Option<u64>> {
-        let Some(value) = outputs.get(self.config.objective()) else { return Ok(None) };
-        let added =
-            point::from_json(&self.config.space, object).ok().map(|point| self.optimiser.add(&point, value));
+        if outputs.get(self.config.objective()).is_none() {
+            return Ok(None);
+        }
+        let finding = Finding::measured(outputs.clone());
+        let point = point::from_json(&self.config.space, object).ok();
+        let added = point.map(|point| replay::add(&mut self.optimiser, &self.config, &point, &finding));
         match added {
             Some(Ok(id)) => Ok(Some(id.0)),
             _ => self.undo().map(|()| None),
@@ -285,7 +288,7 @@ impl<'a> Rebuilt<'a> {
     }
 
     fn tell(&mut self, trial: u64, finding: &Finding, ms: u64) -> Result<bool> {
-        replay::tell(&mut self.optimiser, self.config.objective(), trial, finding)?;
+        replay::tell(&mut self.optimiser, &self.config, trial, finding)?;
         Ok(self.append(Record::Told { trial, finding: finding.clone() }, ms))
     }
 

@@ -5,7 +5,7 @@
 //! search had asked one can tell which inputs it had named, whatever version of the engine it was: that is a hint.
 
 use super::earlier::Earlier;
-use super::{catch_up_to, tell};
+use super::{begin_with, catch_up_to, tell};
 use crate::Result;
 use crate::config::Config;
 use crate::job::Kind;
@@ -27,10 +27,7 @@ pub(super) fn seed(config: &Config, number: usize) -> u64 {
 /// The optimiser at the beginning of chapter `number`.
 pub(super) fn begin(config: &Config, earlier: &Earlier, ledger: &Ledger, number: usize) -> Result<Study> {
     let chapter = &ledger.chapters()[number];
-    let (space, strategy) = (config.space.clone(), config.strategy.clone());
-    let (evaluations, spent) = (config.budget.evaluations, chapter.n_spent_before);
-    let seed = seed(config, number);
-    let mut study = Study::continuing(space, config.direction, strategy, evaluations, spent, seed)?;
+    let mut study = begin_with(config, chapter.n_spent_before, seed(config, number))?;
     if number == 0 {
         return Ok(study);
     }
@@ -40,7 +37,7 @@ pub(super) fn begin(config: &Config, earlier: &Earlier, ledger: &Ledger, number:
             Some(finding) if finding.kind == Kind::Ok && finding.value(config.objective()).is_none() => {}
             Some(finding) => {
                 study.adopt_as(TrialId(id), &point)?;
-                tell(&mut study, config.objective(), id, finding)?;
+                tell(&mut study, config, id, finding)?;
             }
             None => study.adopt_as(TrialId(id), &point)?,
         }

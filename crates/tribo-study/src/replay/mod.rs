@@ -15,13 +15,20 @@ use crate::job::{Finding, Kind};
 use crate::store::ledger::{Event, Ledger, Source};
 use crate::{Error, Result, point};
 use std::ops::Range;
+use tribo::space::Point;
 use tribo::strategy::Study;
 use tribo::trial::{Outcome, TrialId};
 
 /// A study that has been asked and told nothing yet.
 pub fn fresh(config: &Config) -> Result<Study> {
-    let (direction, strategy) = (config.direction, config.strategy.clone());
-    Ok(Study::new(config.space.clone(), direction, strategy, config.budget.evaluations, config.seed)?)
+    begin_with(config, 0, config.seed)
+}
+
+/// A study that knows nothing yet, of which so many evaluations were spent before.
+fn begin_with(config: &Config, spent: usize, seed: u64) -> Result<Study> {
+    let (space, limits, strategy) = (config.space.clone(), config.limits.clone(), config.strategy.clone());
+    let evaluations = config.budget.evaluations;
+    Ok(Study::limited(space, config.direction, limits, strategy, evaluations, spent, seed)?)
 }
 
 /// The study after all that its journal tells. What it proposes next is what it would have proposed then, bit for bit.
@@ -95,7 +102,7 @@ fn catch_up_to(study: &mut Study, config: &Config, ledger: &Ledger, events: Rang
             Event::Imported(id) => import(study, config, ledger, *id, number)?,
             Event::Told(id) => {
                 if let Some(finding) = ledger.trial(*id).and_then(|state| state.outcome_after(number + 1)) {
-                    tell(study, config.objective(), *id, finding)?;
+                    tell(study, config, *id, finding)?;
                 }
             }
             // The chapter that follows knows.
@@ -111,10 +118,9 @@ fn import(study: &mut Study, config: &Config, ledger: &Ledger, id: u64, number: 
     if let (Source::Imported(object), Some(finding)) = (&state.source, state.outcome_after(number + 1)) {
         let wrong = |text: String| Error::Usage(format!("imported trial {id}: {text}"));
         let objective = config.objective();
-        let value =
-            finding.value(objective).ok_or_else(|| wrong(format!("it has no output `{objective}`")))?;
+        finding.value(objective).ok_or_else(|| wrong(format!("it has no output `{objective}`")))?;
         let point = point::from_json(&config.space, object).map_err(wrong)?;
-        let added = study.add(&point, value)?;
+        let added = add(study, config, &point, finding)?;
         if added.0 != id {
             return Err(wrong(format!("it was taken in as trial {added}")));
         }
@@ -122,20 +128,28 @@ fn import(study: &mut Study, config: &Config, ledger: &Ledger, id: u64, number: 
     Ok(())
 }
 
-/// Tells the objective of an outcome, or that there is none. A trial of an earlier chapter that is not in the space of this
+/// Makes a trial of an evaluation from elsewhere.
+pub fn add(study: &mut Study, config: &Config, point: &Point, finding: &Finding) -> Result<TrialId> {
+    let id = study.adopt(point)?;
+    tell(study, config, id.0, finding)?;
+    Ok(id)
+}
+
+/// Tells the objective of an outcome, or that there is none, and what was measured of the limited outputs. A trial of an earlier chapter that is not in the space of this
 /// one is none of its business.
-pub fn tell(study: &mut Study, objective: &str, id: u64, finding: &Finding) -> Result<()> {
-    let id = TrialId(id);
+pub fn tell(study: &mut Study, config: &Config, id: u64, finding: &Finding) -> Result<()> {
+    let (id, objective) = (TrialId(id), config.objective());
     if study.history().get(id).is_none() && id < study.history().next_id() {
         return Ok(());
     }
     let Finding { kind, reason, .. } = finding.clone().with_objective(objective);
-    match (kind, finding.value(objective)) {
-        (Kind::Ok, Some(value)) => study.tell(id, value)?,
-        (Kind::Infeasible, _) => study.tell_infeasible(id)?,
-        (Kind::Lost, _) => study.tell_lost(id, reason)?,
-        (Kind::Ok | Kind::Invalid, _) => study.tell_outcome(id, Outcome::Invalid { answer: reason })?,
-        _ => study.tell_failed(id, reason)?,
+    let outcome = match (kind, finding.value(objective)) {
+        (Kind::Ok, Some(value)) => Outcome::measured(config.direction.to_internal(value)),
+        (Kind::Infeasible, _) => Outcome::Infeasible,
+        (Kind::Lost, _) => Outcome::Lost { reason },
+        (Kind::Ok | Kind::Invalid, _) => Outcome::Invalid { answer: reason },
+        _ => Outcome::Failed { reason },
     };
+    study.tell_limited(id, outcome, &config.limited(&finding.outputs))?;
     Ok(())
 }

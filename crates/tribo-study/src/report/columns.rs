@@ -1,7 +1,8 @@
 //! The columns of the table of trials, listed once: for exports, for listings and for JSON.
 //!
 //! Fixed columns stand around a column for each output and one for each value of the point. An output that is called like
-//! another column gets `output.` in front of its name.
+//! another column gets `output.` in front of its name. A study with limits has one more after them, with those that are
+//! violated.
 
 use super::point::{self, Cell};
 use super::row::{self, Row};
@@ -29,6 +30,9 @@ pub struct Column {
     /// What it holds.
     pub holds: Holds,
 }
+
+/// The column of violated limits, of studies that have limits.
+pub const VIOLATED: &str = "violated";
 
 /// A fixed column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,19 +117,21 @@ pub fn output_names(declared: &[Output], ledger: &Ledger) -> Vec<String> {
 }
 
 /// All columns in their order.
-pub fn columns(outputs: &[String], space: &Space) -> Vec<Column> {
+pub fn columns(outputs: &[String], space: &Space, is_limited: bool) -> Vec<Column> {
     let fixed = |field: Field| Column { name: field.name().to_owned(), holds: field.holds() };
     let mut columns: Vec<Column> = Field::BEFORE.map(fixed).to_vec();
-    columns.extend(headers(outputs, space).map(|name| Column { name, holds: Holds::Float }));
+    columns.extend(headers(outputs, space, is_limited).map(|name| Column { name, holds: Holds::Float }));
+    columns.extend(is_limited.then(|| Column { name: VIOLATED.to_owned(), holds: Holds::Text }));
     columns.extend(inputs(space));
     columns.extend(Field::AFTER.map(fixed));
     columns
 }
 
 /// What the columns of these outputs are called.
-pub fn headers(outputs: &[String], space: &Space) -> impl Iterator<Item = String> {
+pub fn headers(outputs: &[String], space: &Space, is_limited: bool) -> impl Iterator<Item = String> {
     let fields = Field::BEFORE.into_iter().chain(Field::AFTER).map(|field| field.name().to_owned());
-    let taken: BTreeSet<String> = point::names(space).chain(fields).collect();
+    let violated = is_limited.then(|| VIOLATED.to_owned());
+    let taken: BTreeSet<String> = point::names(space).chain(fields).chain(violated).collect();
     outputs.iter().map(move |name| match taken.contains(name) {
         true => format!("output.{name}"),
         false => name.clone(),
@@ -153,8 +159,12 @@ mod tests {
     fn outputs_are_told_apart_from_other_columns() {
         let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)]).unwrap();
         let outputs = ["mass", "x", "state"].map(str::to_owned);
-        let names: Vec<String> = columns(&outputs, &space).into_iter().map(|column| column.name).collect();
+        let names: Vec<String> =
+            columns(&outputs, &space, false).into_iter().map(|column| column.name).collect();
         assert_eq!(names[..6], ["trial", "state", "mass", "output.x", "output.state", "x"]);
         assert_eq!(names[6..], ["attempts", "asked", "told", "wall_s", "host", "reason"]);
+        let outputs = ["violated".to_owned()];
+        let names = columns(&outputs, &space, true).into_iter().map(|column| column.name);
+        assert_eq!(names.take(5).collect::<Vec<_>>(), ["trial", "state", "output.violated", "violated", "x"]);
     }
 }

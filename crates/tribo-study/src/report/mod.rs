@@ -7,6 +7,7 @@
 pub mod columns;
 pub mod csv;
 pub mod failures;
+pub mod limits;
 pub mod parquet;
 pub mod point;
 pub mod row;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
 use std::time::{Duration, UNIX_EPOCH};
+use tribo::limit::Limit;
 
 /// Where a trial stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -117,12 +118,33 @@ impl<'a> Row<'a> {
         self.outputs.get(objective).filter(|_| self.state == State::Measured)
     }
 
+    /// Whether it has a value and meets all limits; None before it has an outcome.
+    pub fn is_feasible(&self, config: &Config) -> Option<bool> {
+        self.told_ms.map(|_| self.value(config.objective()).is_some() && config.meets_limits(self.outputs))
+    }
+
+    /// The limited outputs that are beyond their limits, and those that a measured trial lacks: `stress, lift (missing)`.
+    pub fn violated(&self, config: &Config) -> String {
+        let word = |limit: &Limit| match self.outputs.get(limit.name()) {
+            Some(value) if limit.is_met(value) => None,
+            Some(_) => Some(limit.name().to_owned()),
+            None if self.state == State::Measured => Some(format!("{} (missing)", limit.name())),
+            None => None,
+        };
+        config.limits.iter().filter_map(word).collect::<Vec<_>>().join(", ")
+    }
+
     /// As a JSON object: outputs by name, and the one that is optimised as `value`; parameters under `params`.
     pub fn object(&self, config: &Config, params: Map<String, Json>) -> Json {
         let fixed = |field: Field| (field.name().to_owned(), field.cell(self).json());
         let mut object: Map<String, Json> = Field::BEFORE.map(fixed).into_iter().collect();
         object.insert("value".to_owned(), self.value(config.objective()).into());
         object.insert("outputs".to_owned(), self.outputs.to_json(&config.outputs).into());
+        if !config.limits.is_empty() {
+            let violated: Vec<&str> = config.violated(self.outputs).map(Limit::name).collect();
+            object.insert("feasible".to_owned(), self.is_feasible(config).into());
+            object.insert("violated".to_owned(), violated.into());
+        }
         object.insert("params".to_owned(), params.into());
         object.extend(Field::AFTER.map(fixed));
         object.into()

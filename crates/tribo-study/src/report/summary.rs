@@ -1,6 +1,7 @@
 //! A study at a glance: where it stands, what is best, how fast it goes, what fails and why, and what to do about it.
 
 use super::failures::{self, Group};
+use super::limits::{self, LeastViolated, Standing};
 use super::row::{self, Begun, Row, State};
 use super::text;
 use crate::Result;
@@ -168,8 +169,17 @@ pub struct Summary {
     pub counts: Counts,
     /// The number of evaluations to make, if it is given.
     pub evaluations: Option<usize>,
-    /// The best trial, if one has a value.
+    /// The best trial, if one has a value and meets all limits.
     pub best: Option<Best>,
+    /// Trials that have a value and meet all limits; None if there are no limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feasible: Option<usize>,
+    /// How the study stands to each limit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Standing>,
+    /// The trial that is least beyond the limits, where none meets them all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least_violated: Option<LeastViolated>,
     /// How fast trials end, once two have.
     pub pace: Option<Pace>,
     /// Why evaluations wait, in the scheduler's words, by the driver's last look at the queue.
@@ -190,6 +200,18 @@ pub fn summary(
 ) -> Result<Summary> {
     let counts = counts(ledger, &seen.begun);
     let best = best(config, ledger, points, 1)?.pop();
+    let (feasible, limits, least_violated) = match config.limits.is_empty() {
+        true => (None, vec![], None),
+        false => {
+            let states = points.study.limits_so_far();
+            let limits = limits::standings(config, states, best.as_ref().map(|best| best.value));
+            let nearest = match best {
+                Some(_) => None,
+                None => limits::least_violated(config, ledger, points)?,
+            };
+            (Some(measured(config, ledger, points).count()), limits, nearest)
+        }
+    };
     let phase = phase(config, ledger, &counts, best.as_ref(), seen);
     let pace = pace(ledger, &counts, &config.budget);
     let mut warnings = seen.warnings.clone();
@@ -210,6 +232,9 @@ pub fn summary(
         last: time(ledger.last_ms),
         evaluations: config.budget.evaluations,
         best,
+        feasible,
+        limits,
+        least_violated,
         pace,
         waiting: if counts.waiting > 0 { seen.waiting.clone() } else { Vec::new() },
         failures: failures::groups(ledger),
@@ -243,15 +268,49 @@ pub fn counts(ledger: &Ledger, begun: &Begun) -> Counts {
     counts
 }
 
-/// The best trials that are in the space of the present chapter, at most `top`, the best first; of equals the one told first.
-pub fn best(config: &Config, ledger: &Ledger, points: Points<'_>, top: usize) -> Result<Vec<Best>> {
-    let direction = config.direction;
-    let measured = ledger.told().filter_map(|(trial, state)| {
+impl Summary {
+    /// Why there is no best trial.
+    pub fn no_best(&self) -> &'static str {
+        why_no_best(self.limits.is_empty(), &self.counts)
+    }
+}
+
+/// Why a study has no best trial, if it has none.
+pub fn no_best(config: &Config, counts: &Counts) -> &'static str {
+    why_no_best(config.limits.is_empty(), counts)
+}
+
+fn why_no_best(is_unlimited: bool, counts: &Counts) -> &'static str {
+    match is_unlimited || counts.measured == 0 {
+        true => NO_VALUE,
+        false => NOT_FEASIBLE,
+    }
+}
+
+/// Why there may be no best trial.
+pub const NO_VALUE: &str = "no trial has a value yet";
+/// The same, where trials have values.
+pub const NOT_FEASIBLE: &str = "no trial meets all limits yet";
+
+/// Trials that have a value, meet all limits and are in the space of the present chapter, in the order told.
+fn measured<'a>(
+    config: &'a Config,
+    ledger: &'a Ledger,
+    points: Points<'a>,
+) -> impl Iterator<Item = (u64, f64, &'a Outputs)> {
+    ledger.told().filter_map(move |(trial, state)| {
         let finding = state.outcome.as_ref()?;
         let is_here = points.earlier.point(trial).is_none() || points.earlier.now(trial).is_some();
-        Some((trial, finding.value(config.objective()).filter(|_| is_here)?, &finding.outputs))
-    });
-    let mut measured: Vec<(usize, (u64, f64, &Outputs))> = measured.enumerate().collect();
+        let value = finding.value(config.objective()).filter(|_| is_here)?;
+        config.meets_limits(&finding.outputs).then_some((trial, value, &finding.outputs))
+    })
+}
+
+/// The best trials that meet all limits and are in the space of the present chapter, at most `top`, the best first; of equals the one told first.
+pub fn best(config: &Config, ledger: &Ledger, points: Points<'_>, top: usize) -> Result<Vec<Best>> {
+    let direction = config.direction;
+    let mut measured: Vec<(usize, (u64, f64, &Outputs))> =
+        measured(config, ledger, points).enumerate().collect();
     let worth = |value: f64| direction.to_internal(value);
     let order = |a: &(usize, (u64, f64, &Outputs)), b: &(usize, (u64, f64, &Outputs))| {
         worth(a.1.1).total_cmp(&worth(b.1.1)).then(a.0.cmp(&b.0))
@@ -262,20 +321,32 @@ pub fn best(config: &Config, ledger: &Ledger, points: Points<'_>, top: usize) ->
         measured.truncate(top);
     }
     measured.sort_by(order);
-    let space = points.study.space();
     let with_point = |(_, (trial, value, outputs)): (usize, (u64, f64, &Outputs))| {
-        // The optimiser keeps places between bounds; what was given it may know but for the last digit.
-        let given = match ledger.trial(trial).map(|state| &state.source) {
-            Some(Source::Imported(object)) => point::from_json(space, object).ok(),
-            _ => None,
-        };
-        let params = match given.map_or_else(|| points.now(trial), |point| Ok(Some(point)))? {
-            Some(point) => point::to_json(space, &point),
-            None => points.params(trial)?,
-        };
-        Ok(Best { trial, value, outputs: outputs.to_json(&config.outputs), params })
+        best_of(config, ledger, points, trial, value, outputs)
     };
     measured.into_iter().map(with_point).collect()
+}
+
+/// A trial with its point in the space of the present chapter.
+pub(super) fn best_of(
+    config: &Config,
+    ledger: &Ledger,
+    points: Points<'_>,
+    trial: u64,
+    value: f64,
+    outputs: &Outputs,
+) -> Result<Best> {
+    let space = points.study.space();
+    // The optimiser keeps places between bounds; what was given it may know but for the last digit.
+    let given = match ledger.trial(trial).map(|state| &state.source) {
+        Some(Source::Imported(object)) => point::from_json(space, object).ok(),
+        _ => None,
+    };
+    let params = match given.map_or_else(|| points.now(trial), |point| Ok(Some(point)))? {
+        Some(point) => point::to_json(space, &point),
+        None => points.params(trial)?,
+    };
+    Ok(Best { trial, value, outputs: outputs.to_json(&config.outputs), params })
 }
 
 /// The trial whose point the model recommends, if anything was measured.

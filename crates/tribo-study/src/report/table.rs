@@ -49,12 +49,17 @@ impl<'a> Table<'a> {
 
     /// Its columns.
     pub fn columns(&self) -> Vec<Column> {
-        columns::columns(&self.outputs, &self.shown)
+        columns::columns(&self.outputs, &self.shown, self.is_limited())
     }
 
     /// How many there are.
     pub fn n_columns(&self) -> usize {
-        Field::BEFORE.len() + self.outputs.len() + self.shown.n_inputs() + Field::AFTER.len()
+        let limited = usize::from(self.is_limited());
+        Field::BEFORE.len() + self.outputs.len() + limited + self.shown.n_inputs() + Field::AFTER.len()
+    }
+
+    fn is_limited(&self) -> bool {
+        !self.config.limits.is_empty()
     }
 
     /// Its rows, with as many cells as there are columns.
@@ -94,6 +99,10 @@ impl<'a> Table<'a> {
         let output = |name: &String| row.outputs.get(name).map_or(Cell::Null, Cell::Float);
         let mut cells: Vec<Cell> = Field::BEFORE.map(fixed).to_vec();
         cells.extend(self.outputs.iter().map(output));
+        cells.extend(self.is_limited().then(|| match row.violated(self.config) {
+            text if text.is_empty() => Cell::Null,
+            text => Cell::Text(text),
+        }));
         cells.extend(self.point_cells(row.trial)?);
         cells.extend(Field::AFTER.map(fixed));
         Ok(cells)

@@ -12,7 +12,8 @@ impl View {
     /// The values in the order told, and the best so far; None before the first.
     pub fn convergence(&self) -> Option<LineChart> {
         let direction = self.config.direction;
-        let (mut best, mut line, mut measured, mut failed) = (None, vec![], vec![], vec![]);
+        let (mut best, mut line) = (None, vec![]);
+        let (mut measured, mut beyond, mut failed) = (vec![], vec![], vec![]);
         let worst_edge = if self.is_maximized() { f64::NEG_INFINITY } else { f64::INFINITY };
         for (n, outcome) in self.outcomes.iter().enumerate() {
             let x = (n + 1) as f64;
@@ -20,6 +21,10 @@ impl View {
                 failed.push((x, outcome));
                 continue;
             };
+            if !outcome.is_feasible {
+                beyond.push((x, value, outcome));
+                continue;
+            }
             measured.push((x, value, outcome));
             if best.is_none_or(|best| direction.to_internal(value) < direction.to_internal(best)) {
                 best = Some(value);
@@ -44,6 +49,10 @@ impl View {
             marks: thinned(measured, SHOWN_RESULTS).into_iter().map(value_mark).collect(),
             ..Dots::default()
         }];
+        if !beyond.is_empty() {
+            let marks = thinned(beyond, SHOWN_RESULTS).into_iter().map(value_mark).collect();
+            dots.push(Dots { name: "beyond a limit".to_owned(), kind: 2, marks, ..Dots::default() });
+        }
         if !failed.is_empty() {
             let marks = thinned(failed, SHOWN_RESULTS).into_iter().map(failure_mark).collect();
             dots.push(Dots { name: "no value".to_owned(), kind: 1, marks, ..Dots::default() });

@@ -96,8 +96,15 @@ impl Past {
         let Some(before) = study.best()?.map(|best| config.direction.to_internal(best.value)) else {
             return Ok(None);
         };
-        let since =
-            ledger.events()[at..].iter().filter_map(told).map(|value| config.direction.to_internal(value));
+        let meets_limits = |event: &&Event| match event {
+            Event::Told(trial) => {
+                let outcome = ledger.trial(*trial).and_then(|state| state.outcome.as_ref());
+                outcome.is_some_and(|finding| config.meets_limits(&finding.outputs))
+            }
+            _ => false,
+        };
+        let since = ledger.events()[at..].iter().filter(meets_limits).filter_map(told);
+        let since = since.map(|value| config.direction.to_internal(value));
         let since = since.fold(before, f64::min);
         Ok(Some(Past { study, seed: config.seed, before, since }))
     }

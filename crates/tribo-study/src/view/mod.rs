@@ -31,6 +31,7 @@ use crate::config::Config;
 use crate::layout::Layout;
 use crate::reading::Reading;
 use crate::replay::{self, Rebuilt};
+use crate::report::limits;
 use crate::report::row::{Begun, Row, State};
 use crate::report::summary::{Summary, summary};
 use crate::report::text::count;
@@ -61,6 +62,8 @@ pub struct Outcome {
     pub state: State,
     /// Its value, if it has one.
     pub value: Option<f64>,
+    /// Whether it has one and meets every limit.
+    pub is_feasible: bool,
     /// The values of the inputs shown, as places between their ends; None if it is not in the space of the present chapter,
     /// or one of very many.
     pub places: Option<Vec<f64>>,
@@ -268,9 +271,21 @@ impl Draft {
     pub fn finish(mut self) -> Result<View> {
         // A model that cannot be made is not shown; the study itself has its ways to go on without.
         let look = self.rebuilt.study.look(&Until(Instant::now() + FIT)).ok().flatten();
+        self.know_limits();
         let (hindsight, seed) = (self.hindsight, self.view.config.seed);
         self.view.model = look.map(|look| Arc::new(Model::new(look, hindsight, seed)));
         self.placed()
+    }
+
+    /// Adds what the model says about the limits, as far as it can.
+    fn know_limits(&mut self) {
+        if self.view.config.limits.is_empty() {
+            return;
+        }
+        if let Ok(states) = self.rebuilt.study.limit_states(&Until(Instant::now() + FIT)) {
+            let best = self.view.summary.best.as_ref().map(|best| best.value);
+            self.view.summary.limits = limits::standings(&self.view.config, states, best);
+        }
     }
 
     /// The view, with the inputs that matter by the model, if there is one, and the places of trials.
@@ -300,7 +315,8 @@ fn outcomes(config: &Config, ledger: &Ledger) -> Vec<Outcome> {
     let none = Begun::new();
     let outcome = |(trial, state)| {
         let row = Row::new(trial, state, &none);
-        Outcome { trial, state: row.state, value: row.value(config.objective()), places: None }
+        let (value, is_feasible) = (row.value(config.objective()), row.is_feasible(config) == Some(true));
+        Outcome { trial, state: row.state, value, is_feasible, places: None }
     };
     ledger.told().map(outcome).collect()
 }

@@ -48,7 +48,9 @@ impl View {
         let mut bests = Vec::with_capacity(self.outcomes.len());
         for outcome in &self.outcomes {
             match outcome.value {
-                Some(value) if best.is_nan() || internal(value) < internal(best) => best = value,
+                Some(value) if outcome.is_feasible && (best.is_nan() || internal(value) < internal(best)) => {
+                    best = value;
+                }
                 _ => {}
             }
             bests.push(best);

@@ -488,6 +488,7 @@ pub(crate) fn config(evaluations: usize, workers: usize, strategy: Strategy) -> 
     let config = Config {
         name: "world".to_owned(),
         outputs: vec![Output { name: VALUE.to_owned(), goal: Goal::Minimize }],
+        limits: vec![],
         direction: Direction::Minimize,
         seed: 7,
         space: space.expect("a good space"),
@@ -580,7 +581,7 @@ impl World {
                     assert_eq!(again, &trial, "trial {} differs from an uninterrupted replay", trial.id);
                 }
                 Record::Told { trial, finding } => {
-                    replay::tell(&mut study, self.config.objective(), trial, &finding).expect("told");
+                    replay::tell(&mut study, &self.config, trial, &finding).expect("told");
                 }
                 _ => {}
             }

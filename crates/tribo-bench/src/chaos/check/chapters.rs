@@ -52,7 +52,7 @@ fn go_through(evidence: &Evidence, found: &mut Found) -> Result<(), String> {
         let at = |what: String| format!("record {}: {what}", entry.n);
         match &entry.record {
             Record::Asked { .. } => found.differing.extend(ask_again(&mut study, entry)?),
-            Record::Told { trial, finding } => replay::tell(&mut study, VALUE, *trial, finding)
+            Record::Told { trial, finding } => replay::tell(&mut study, &config, *trial, finding)
                 .map_err(|error| at(format!("an uninterrupted replay refuses it: {error}")))?,
             _ => {}
         }

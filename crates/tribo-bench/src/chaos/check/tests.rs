@@ -72,7 +72,7 @@ impl Growing {
         };
         self.evidence.answers.push(answer(&self.ledger.study, id, finding.clone()));
         self.append(Record::ended(id, finding.clone()));
-        replay::tell(&mut self.study, VALUE, trial, &finding).unwrap();
+        replay::tell(&mut self.study, &self.config, trial, &finding).unwrap();
         self.append(Record::Told { trial, finding });
     }
 

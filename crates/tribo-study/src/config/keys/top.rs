@@ -67,7 +67,8 @@ pub(in crate::config) static ROOT: Section = table(
 
 pub(in crate::config) static OUTPUT: Section = table(
     "output",
-    "A number that an evaluation gives. One section for each; exactly one has the goal to be minimized or maximized.",
+    "A number that an evaluation gives. One section for each; exactly one has the goal to be minimized or maximized, and others may \
+     have limits.",
     &[
         key("name", Type::Text, "\"mass\"", "What it is called in answers and tables.").required(),
         key(
@@ -76,7 +77,23 @@ pub(in crate::config) static OUTPUT: Section = table(
             "\"minimize\"",
             "Whether it is optimised, or only written down; an evaluation without it counts then all the same.",
         )
-        .required(),
+        .or_prose("needed, but for an output with a limit, which is `\"record\"`"),
+        key("at_most", Type::Number(Range::ANY), "200", "A limit that the output must not be above."),
+        key("at_least", Type::Number(Range::ANY), "0.9", "A limit that the output must not be below."),
+        key(
+            "between",
+            Type::List { of: &Type::Number(Range::ANY), least: 2, most: 2 },
+            "[0.9, 1.1]",
+            "Two limits, the lower one first.",
+        ),
+        key("equals", Type::Number(Range::ANY), "4", "The one value that the output must have."),
+        key(
+            "tolerance",
+            Type::Number(Range { low: 0.0, high: f64::INFINITY, open: (false, false) }),
+            "0.01",
+            "How far beyond its limit the output may be and still meet it, in its own units.",
+        )
+        .or_prose("a millionth of the larger limit, or 1e-6 if that is 0; with `equals` 100 times as much"),
         section(
             "result",
             Type::Table(&OUTPUT_RESULT),

@@ -1,6 +1,7 @@
 //! From text to [`Config`]. First the checks that follow from the list of keys, then the values, then what they mean
 //! together; whatever is wrong is reported at the key or value concerned.
 
+mod limit;
 mod output;
 mod result;
 mod run;
@@ -88,25 +89,26 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
         return Err(view.complaint("study_version", message));
     }
     check(file)?;
-    let (outputs, direction) = output::read(&view)?;
+    let (outputs, direction, limits) = output::read(&view)?;
     let seed = view.integer("seed").unwrap_or(0);
     let (space, earlier, unused) = space::read(&view)?;
     let budget = budget(&view);
     let strategy_view = view.inside("strategy", &STRATEGY);
     let strategy = strategy::read(&strategy_view, &space)?;
-    let run = run::read(&view, &space, &outputs)?;
+    let run = run::read(&view, &space, &outputs, &limits)?;
     // Whoever asks by hand knows when to stop; a driver has to be told.
     if run.is_some() && view.given("budget").is_none() {
         return Err(view.missing("budget"));
     }
     let decisive =
         budget.evaluations.filter(|_| matches!(strategy, Strategy::Auto(_)) && looks_at_budget(&space));
-    let identity = Identity::new(&view, &outputs, &strategy, decisive).to_text();
+    let identity = Identity::new(&view, &outputs, &limits, &strategy, decisive).to_text();
     let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = view.text("name").or_else(stem).unwrap_or_else(|| "study".to_owned());
     Ok(Config {
         name,
         outputs,
+        limits,
         direction,
         seed,
         space,

@@ -10,12 +10,18 @@ use crate::tag::Tag;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tribo::limit::Limit;
 use tribo::space::{Kind, Space};
 
 type Read<T> = Result<T, Complaint>;
 
 /// The section; None if the file has none.
-pub(super) fn read(file: &View<'_>, space: &Space, outputs: &[Output]) -> Read<Option<Run>> {
+pub(super) fn read(
+    file: &View<'_>,
+    space: &Space,
+    outputs: &[Output],
+    limits: &[Limit],
+) -> Read<Option<Run>> {
     if file.given("run").is_none() {
         return Ok(None);
     }
@@ -27,7 +33,7 @@ pub(super) fn read(file: &View<'_>, space: &Space, outputs: &[Output]) -> Read<O
     let on = match (batch, on.as_deref()) {
         (Some(scheduler), _) => On::Batch((scheduler.read)(&inside(&view, scheduler.name))?),
         (None, Some("workers")) => On::Workers,
-        (None, Some("simulated")) => On::Simulated(fits(&view, simulated, space)?),
+        (None, Some("simulated")) => On::Simulated(fits(&view, simulated, space, limits)?),
         (None, _) => On::Local,
     };
     let keep = match view.text("keep").as_deref() {
@@ -92,7 +98,13 @@ fn simulated(run: &View<'_>, outputs: &[Output]) -> Read<Option<Simulated>> {
 }
 
 /// The test problem, if it is there and fits the space.
-fn fits(run: &View<'_>, simulated: Option<Simulated>, space: &Space) -> Read<Simulated> {
+fn fits(run: &View<'_>, simulated: Option<Simulated>, space: &Space, limits: &[Limit]) -> Read<Simulated> {
+    if let Some(limit) = limits.first() {
+        let message = format!(
+            "test problems give one number, so `{limit}` could never be met; leave the limit out, or use another runner"
+        );
+        return Err(run.complaint("on", message));
+    }
     let Some(simulated) = simulated else {
         let message =
             "on = \"simulated\" needs a section [run.simulated] with a problem, such as problem = \"sphere\"";

@@ -36,6 +36,7 @@ impl Draft {
         if section.path.starts_with("output") {
             draft.remove("", "direction");
             draft.add_required(&OUTPUT);
+            draft.set("output", "goal", "\"minimize\"");
         }
         draft.add_required(section);
         draft
@@ -85,11 +86,21 @@ impl Draft {
             self.set(section.path, "file", "\"t.csv\"");
             self.set(section.path, "column", "\"drag\"");
         }
+        // What is optimised has no limit, and a tolerance is that of one.
+        if ["at_most", "at_least", "between", "equals", "tolerance"].contains(&key.name) {
+            self.set("output", "goal", "\"record\"");
+        }
+        if key.name == "tolerance" {
+            self.set("output", "at_most", "200");
+        }
         self.add_required(section);
     }
 
     fn text(&self) -> String {
         let mut text = String::new();
+        let is_recorded =
+            |lines: &BTreeMap<String, String>| lines.get("goal").is_some_and(|goal| goal == "\"record\"");
+        let needs_another = self.0.get("output").is_some_and(is_recorded);
         for (path, lines) in &self.0 {
             match *path {
                 "" => {}
@@ -97,6 +108,9 @@ impl Draft {
                 path => text += &format!("[{path}]\n"),
             }
             lines.iter().for_each(|(key, value)| text += &format!("{key} = {value}\n"));
+        }
+        if needs_another {
+            text += "[[output]]\nname = \"aim\"\ngoal = \"minimize\"\n";
         }
         text
     }

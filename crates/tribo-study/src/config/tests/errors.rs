@@ -101,6 +101,47 @@ fn outputs() {
 }
 
 #[test]
+fn limits() {
+    let with_stress = |lines: &str| {
+        let outputs = format!(
+            "[[output]]\nname = \"mass\"\ngoal = \"minimize\"\n[[output]]\nname = \"stress\"\n{lines}\n"
+        );
+        SMALLEST
+            .replace("direction = \"maximize\"\n", "")
+            .replace("[[parameter]]", &format!("{outputs}[[parameter]]"))
+    };
+    for lines in
+        ["at_most = 2", "between = [0, 1.5]", "equals = -4\ntolerance = 0", "goal = \"record\"\nat_least = 0"]
+    {
+        parse(&with_stress(lines)).unwrap_or_else(|error| panic!("{lines}: {error}"));
+    }
+    let says = |lines: &str, words: &[&str]| complains(&with_stress(lines), words);
+    says("at_most = 2\nequals = «3", &["`stress` has both `at_most` and `equals`", "give one"]);
+    says("at_least = 1\nbetween = «[1, 2]", &["both `at_least` and `between`"]);
+    says("between = «[2, 1]", &["output `stress`", "at least 2 and at most 1"]);
+    says("at_least = 3\nat_most = «2", &["at least 3 and at most 2"]);
+    says("between = «[1, 2, 3]", &["the length of `between` is 3", "two numbers"]);
+    says("between = [1, «\"2\"]", &["an entry of `between`", "between = [0.9, 1.1]"]);
+    says("at_most = «inf", &["not a finite number"]);
+    says("goal = \"record\"\ntolerance = «1", &["`stress`", "which has none", "at_most = 200"]);
+    says("at_most = 2\ntolerance = «-1", &["of 0 or more"]);
+    says("«at_mots = 2", &["did you mean `at_most`?"]);
+    complains(
+        &with_stress("at_most = 2").replace("goal = \"minimize\"", "goal = «\"minimize\"\nat_most = 3"),
+        &["`mass` is optimised", "`mass <= 3`", "`target`"],
+    );
+    complains(
+        &with_stress("«").replace("[[output]]\nname = \"stress\"\n«", "«[[output]]\nname = \"stress\"\n"),
+        &["`goal` is missing"],
+    );
+    let simulated = "[run]\non = «\"simulated\"\n[run.simulated]\nproblem = \"sphere\"\n";
+    complains(
+        &format!("{}{simulated}", with_stress("at_most = 2")),
+        &["one number", "`stress <= 2` could never be met"],
+    );
+}
+
+#[test]
 fn missing_sections() {
     let without_budget = SMALLEST.replace("[budget]\nevaluations = 10\n", "");
     let run = format!("«{without_budget}[run]\ncommand = \"./f\"\n");

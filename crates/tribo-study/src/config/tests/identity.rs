@@ -73,3 +73,34 @@ fn parameters_are_ordered() {
     assert_eq!(said, "order of the parameters: `b` stands where `a` was");
     assert_eq!(difference(SMALLEST, &two("a", "b")).unwrap(), "parameter `a` is new; parameter `b` is new");
 }
+
+#[test]
+fn limits_are_part_of_it() {
+    let head = SMALLEST.replace("direction = \"maximize\"\n", "");
+    let file = |outputs: &str| {
+        let all = format!("[[output]]\nname = \"mass\"\ngoal = \"minimize\"\n{outputs}[[parameter]]");
+        head.replace("[[parameter]]", &all)
+    };
+    let stress = |lines: &str| file(&format!("[[output]]\nname = \"stress\"\n{lines}\n"));
+    let recorded = stress("goal = \"record\"");
+    // Nothing of them where there are none.
+    assert!(!good(&recorded).identity.contains("limits"));
+    let limit = stress("at_most = 200");
+    assert_eq!(difference(&recorded, &limit).unwrap(), "limit on `stress`: not given -> stress <= 200");
+    assert_eq!(difference(&limit, &recorded).unwrap(), "limit on `stress`: stress <= 200 -> not given");
+    assert_eq!(
+        difference(&limit, &stress("at_most = 180")).unwrap(),
+        "limit on `stress`: stress <= 200 -> stress <= 180"
+    );
+    assert_eq!(
+        difference(&limit, &stress("at_most = 200\ntolerance = 1")).unwrap(),
+        "limit on `stress`: stress <= 200 -> stress <= 200 within 1.0"
+    );
+    assert_eq!(difference(&limit, &stress("goal = \"record\"\nat_most = 200.0")), None);
+    assert_eq!(difference(&stress("at_least = 1\nat_most = 2"), &stress("between = [1, 2]")), None);
+    let (a, b) = ("[[output]]\nname = \"a\"\nequals = 1\n", "[[output]]\nname = \"b\"\nequals = 1\n");
+    let (one, other) = (file(&format!("{a}{b}")), file(&format!("{b}{a}")));
+    assert_eq!(difference(&one, &other).unwrap(), "the order of the limits");
+    let names: Vec<String> = good(&other).limits.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["b == 1", "a == 1"]);
+}

@@ -35,16 +35,18 @@ pub struct LimitState {
     pub known: Option<LimitKnown>,
 }
 
+/// Whether these measurements of the limited outputs meet every limit; one that is missing does not.
+pub(super) fn are_met(limits: &[Limit], limited: Option<&[Option<f64>]>) -> bool {
+    let is_met = |(k, limit): (usize, &Limit)| {
+        limited.and_then(|limited| limited[k]).is_some_and(|value| limit.is_met(value))
+    };
+    limits.iter().enumerate().all(is_met)
+}
+
 impl Study {
     /// The limits.
     pub fn limits(&self) -> &[Limit] {
         &self.limits
-    }
-
-    /// Whether these measurements of the limited outputs meet every limit; one that is missing does not.
-    pub(super) fn are_met(&self, limited: &[Option<f64>]) -> bool {
-        let is_met = |(limit, value): (&Limit, &Option<f64>)| value.is_some_and(|value| limit.is_met(value));
-        self.limits.iter().zip(limited).all(is_met)
     }
 
     /// What was measured of the limited outputs at a trial, in the order of the limits; empty if nothing was told or there are
@@ -56,11 +58,7 @@ impl Study {
     /// Whether a trial was measured within all limits.
     pub fn is_feasible(&self, id: TrialId) -> bool {
         let measured = self.history.get(id).and_then(|(_, outcome)| outcome?.value()).is_some();
-        measured && (self.limits.is_empty() || self.are_met_at(id))
-    }
-
-    fn are_met_at(&self, id: TrialId) -> bool {
-        self.limited.get(&id).is_some_and(|limited| self.are_met(limited))
+        measured && are_met(&self.limits, self.limited.get(&id).map(AsRef::as_ref))
     }
 
     /// How far a trial is beyond its limits, each measured by its own size: the sum over all. None if one was not measured.
@@ -82,9 +80,18 @@ impl Study {
         })
     }
 
-    /// How the study stands to each of its limits.
+    /// How the study stands to each of its limits, with what the model says.
     pub fn limit_states(&mut self, watch: &dyn Watch) -> Result<Vec<LimitState>> {
         let known = self.engine.limits(self.direction.to_user(1.0), watch)?;
+        let mut states = self.limits_so_far();
+        for (k, state) in states.iter_mut().enumerate() {
+            state.known = known.get(k).copied();
+        }
+        Ok(states)
+    }
+
+    /// The same from what was measured alone.
+    pub fn limits_so_far(&self) -> Vec<LimitState> {
         let best = self.history.best().map(|(trial, _)| trial.id);
         let mut states = Vec::with_capacity(self.limits.len());
         for (k, limit) in self.limits.iter().enumerate() {
@@ -104,9 +111,9 @@ impl Study {
                 nearest,
                 at_best,
                 binds: at_best.is_some_and(|value| limit.excess(value) >= -near),
-                known: known.get(k).copied(),
+                known: None,
             });
         }
-        Ok(states)
+        states
     }
 }

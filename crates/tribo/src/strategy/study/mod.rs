@@ -340,7 +340,7 @@ impl Study {
         let (value, is_lost) = (outcome.value(), matches!(outcome, Outcome::Lost { .. }));
         let measured = |k: usize| limited.get(k).copied().flatten().filter(|value| value.is_finite());
         let limited: Box<[Option<f64>]> = (0..self.limits.len()).map(measured).collect();
-        let is_feasible = self.are_met(&limited);
+        let is_feasible = limits::are_met(&self.limits, Some(&limited));
         let told = self.history.tell_judged(id, outcome, is_feasible)?;
         if is_lost && told == Told::New {
             self.forget_point(id);

@@ -3,7 +3,7 @@
 //! Without noise that is the best one measured. Under noise the lowest of many values is the luckiest, and its point need
 //! not be good: what counts is what the model, which has seen all values around it, expects there.
 
-use super::Study;
+use super::{Study, limits};
 use crate::error::Result;
 use crate::space::Point;
 use crate::surrogate::watch::Watch;
@@ -28,7 +28,7 @@ pub struct Recommended {
 }
 
 impl Study {
-    /// The measured point whose expected value is the best. Without a model, or with one that believes in no noise, that of
+    /// The measured point within all limits whose expected value is the best. Without a model, or with one that believes in no noise, that of
     /// the best measurement.
     pub fn recommended(&mut self, watch: &dyn Watch) -> Result<Option<Recommended>> {
         let measured = self.best()?;
@@ -38,7 +38,10 @@ impl Study {
             value: best.value,
             interval: None,
         });
-        let Some((optimiser, points)) = self.engine.model_of_best(&self.history) else { return Ok(measured) };
+        let Some((optimiser, mut points)) = self.engine.model_of_best(&self.history) else {
+            return Ok(measured);
+        };
+        points.retain(|(id, _)| limits::are_met(&self.limits, self.limited.get(id).map(AsRef::as_ref)));
         if points.is_empty() || !optimiser.may_be_noisy() {
             return Ok(measured);
         }
@@ -63,9 +66,11 @@ impl Study {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limit::Limit;
     use crate::space::{Direction, Parameter, Space, Values};
     use crate::strategy::{Settings, Strategy};
     use crate::surrogate::watch::Unwatched;
+    use crate::trial::Outcome;
 
     #[test]
     fn under_noise_the_luckiest_measurement_is_not_the_best_point() {
@@ -91,5 +96,24 @@ mod tests {
         let (low, high) = expected.interval.unwrap();
         assert!(low < expected.value && expected.value < high, "{low} to {high}");
         assert!(low < 0.0 && 0.0 < high + 0.3, "the hill is 0 high: {low} to {high}");
+    }
+
+    #[test]
+    fn under_noise_the_recommended_point_is_within_the_limits() {
+        let seed = 9;
+        let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)]).unwrap();
+        let limits = vec![Limit::parse("x <= 0.3").unwrap()];
+        let strategy = Strategy::Bo(Settings::bo());
+        let mut study = Study::limited(space, Direction::Minimize, limits, strategy, None, 0, seed).unwrap();
+        let mut stream = crate::rng::Stream::new(seed, "noise", 0);
+        for i in 0..60 {
+            let x = f64::from(i % 20) / 19.0;
+            let value = 8.0 * (x - 0.5) * (x - 0.5) + 0.6 * stream.normal();
+            let point = study.space().point(vec![Values::Float(vec![x])]).unwrap();
+            let id = study.adopt(&point).unwrap();
+            study.tell_limited(id, Outcome::measured(value), &[Some(x)]).unwrap();
+        }
+        let recommended = study.recommended(&Unwatched).unwrap().unwrap();
+        assert!(study.is_feasible(recommended.id), "{recommended:?}");
     }
 }

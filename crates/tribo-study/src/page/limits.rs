@@ -1,0 +1,44 @@
+//! The limits of a study on its page: how it stands to each of them, and what comes nearest where nothing meets them all.
+
+use super::html::Html;
+use crate::report::limits::{LeastViolated, Standing};
+use crate::report::text::number;
+use crate::view::View;
+
+/// Writes the part; nothing where there are no limits.
+pub(super) fn write(html: &mut Html, view: &View) {
+    if view.summary.limits.is_empty() {
+        return;
+    }
+    html.heading("Limits");
+    if let Some(least) = &view.summary.least_violated {
+        html.list(&nearest(least));
+    }
+    let rows: Vec<Vec<String>> = view.summary.limits.iter().map(row).collect();
+    html.table(&["limit", "met", "at the best", "binds", "what it is worth"], &rows);
+}
+
+fn row(standing: &Standing) -> Vec<String> {
+    let met = match &standing.nearest {
+        Some(nearest) if standing.met == 0 => format!(
+            "never in {}; nearest {} (trial {})",
+            standing.measured,
+            number(nearest.value),
+            nearest.trial
+        ),
+        _ => format!("{} of {}", standing.met, standing.measured),
+    };
+    vec![
+        standing.limit.clone(),
+        met,
+        standing.at_best.map(number).unwrap_or_default(),
+        if standing.binds { "yes".to_owned() } else { String::new() },
+        standing.trade.clone().unwrap_or_default(),
+    ]
+}
+
+/// The trial that comes nearest, and what it misses.
+fn nearest(least: &LeastViolated) -> Vec<String> {
+    let first = format!("The nearest is trial {} with {}.", least.best.trial, number(least.best.value));
+    std::iter::once(first).chain(least.missed.iter().map(|missed| format!("{}.", missed.words()))).collect()
+}

@@ -54,6 +54,10 @@ impl Decoder {
     /// Takes a trial, in the order asked, and makes its point.
     pub fn point(&mut self, trial: &Trial) -> Result<Point> {
         let unit = match &mut self.kind {
+            // A search under limits knows no recipes: z is all of the point.
+            Kind::Recipes(_) if trial.recipe.is_none() && trial.z.len() == self.space.dim() => {
+                trial.z.clone()
+            }
             Kind::Recipes(recipes) => {
                 let recipe = trial.recipe.clone().ok_or(Error::NoRecipe { id: trial.id.0 })?;
                 recipes.learn(trial.id, recipe, trial.z.clone())?;
@@ -78,6 +82,19 @@ mod tests {
     use crate::rng::Stream;
     use crate::space::{Direction, Parameter};
     use crate::strategy::{AutoSettings, Settings, Study};
+
+    #[test]
+    fn a_search_under_limits_of_many_inputs_has_its_points_in_z() {
+        let wide = Space::new(vec![Parameter::float("x", -1.0, 1.0).with_size(50)]).unwrap();
+        let limits = vec![crate::limit::Limit::parse("c <= 1").unwrap()];
+        let mut study =
+            Study::limited(wide.clone(), Direction::Minimize, limits, Strategy::auto(), None, 0, 3).unwrap();
+        let mut decoder = Decoder::new(wide, Strategy::auto(), None, 3).unwrap();
+        let asked = study.ask(2).unwrap();
+        for one in asked {
+            assert_eq!(decoder.point(study.history().get(one.id).unwrap().0).unwrap(), one.point);
+        }
+    }
 
     #[test]
     fn a_decoder_makes_the_points_of_the_study() {

@@ -29,7 +29,7 @@ pub struct LimitState {
     pub nearest: Option<(TrialId, f64)>,
     /// Its value at the best feasible trial.
     pub at_best: Option<f64>,
-    /// Whether the best trial is at the limit: within a hundredth of what was measured of it on either side.
+    /// Whether the best trial is at the limit: within a hundredth of it.
     pub binds: bool,
     /// What the model says.
     pub known: Option<LimitKnown>,
@@ -100,10 +100,12 @@ impl Study {
             let nearest =
                 values.iter().copied().min_by(|a, b| limit.excess(a.1).total_cmp(&limit.excess(b.1)));
             let at_best = best.and_then(|id| self.limited.get(&id)?[k]);
-            let spread = |(low, high): (f64, f64), value: f64| (low.min(value), high.max(value));
-            let (low, high) =
-                values.iter().map(|value| value.1).fold((f64::INFINITY, f64::NEG_INFINITY), spread);
-            let near = (0.01 * (high - low)).max(limit.tolerance());
+            // A hundredth of the limit, or where that is zero of how far away most values are.
+            let mut far: Vec<f64> = values.iter().map(|value| limit.excess(value.1).abs()).collect();
+            far.sort_by(f64::total_cmp);
+            let away = far.get(3 * far.len() / 4).copied().unwrap_or(0.0);
+            let is_zero = [limit.low(), limit.high()].into_iter().flatten().all(|end| end == 0.0);
+            let near = (0.01 * if is_zero { away } else { limit.size() }).max(limit.tolerance());
             states.push(LimitState {
                 limit: limit.clone(),
                 measured: values.len(),

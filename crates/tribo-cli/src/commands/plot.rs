@@ -9,6 +9,7 @@ use crate::output;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use tribo_chart::Scheme;
+use tribo_study::layout::shell_word;
 use tribo_study::page;
 use tribo_study::reading::Reading;
 use tribo_study::view::{PictureKind, View};
@@ -57,9 +58,19 @@ enum Kind {
 pub(crate) fn run(options: &Options) -> Outcome {
     let is_svg = options.output.extension().is_none_or(|extension| extension == "svg");
     if !is_svg && options.output != Path::new("-") {
+        let (wanted, svg) = (&options.output, options.output.with_extension("svg"));
+        let how = match wanted.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+            true => format!(
+                "; then `rsvg-convert -o {png} {svg}` or `chromium --headless --screenshot={png} {svg}` makes a PNG of it",
+                png = shell_word(wanted),
+                svg = shell_word(&svg)
+            ),
+            false => ", which browsers and office programs show".to_owned(),
+        };
         return Err(Failure::usage(format!(
-            "{}: pictures are SVG; give a name that ends in .svg, which browsers and office programs show",
-            options.output.display()
+            "{}: pictures are SVG; use -o {}{how}",
+            wanted.display(),
+            shell_word(&svg)
         )));
     }
     let view = View::of(&Reading::open(&options.study.layout())?)?;

@@ -77,7 +77,9 @@ fn every_picture_is_drawn_in_every_scheme() {
         );
     }
     folder.tribo(["plot", "convergence", "--dark"]).code(0).prints("#15181d");
-    folder.tribo(["plot", "convergence", "-o", "x.png"]).code(2).says("pictures are SVG");
+    let refused = folder.tribo(["plot", "convergence", "-o", "x.png"]).code(2);
+    refused.says("pictures are SVG; use -o x.svg; then `rsvg-convert -o x.png x.svg` or `chromium");
+    folder.tribo(["plot", "convergence", "-o", "x.pdf"]).code(2).says("use -o x.svg, which browsers");
     folder.tribo(["plot", "slice", "--input", "nope"]).code(2).says("there is no input `nope`; there is");
     folder.tribo(["plot", "contour", "--input", "x"]).code(2).says("takes 2 inputs, not 1");
 }

@@ -30,6 +30,8 @@ pub struct Row {
     pub n: usize,
     /// Inputs; the paper has three.
     pub d: usize,
+    /// Different inputs among the data points; None if all are.
+    pub sites: Option<usize>,
     /// Inducing points asked for; never more than n are used.
     pub m: usize,
     /// Name of the kernel.
@@ -74,7 +76,20 @@ fn sphere(x: &Mat<f64>) -> Vec<f64> {
     (0..x.nrows()).map(|i| (0..x.ncols()).map(|k| x[(i, k)]).sum::<f64>().powi(2)).collect()
 }
 
-fn training_data(n: usize, d: usize, seed: u64) -> Result<(Mat<f64>, Vec<f64>)> {
+/// `n` rows at as many sites or, with noise of 0.1, at `sites`.
+fn training_data(n: usize, d: usize, sites: Option<usize>, seed: u64) -> Result<(Mat<f64>, Vec<f64>)> {
+    if let Some(sites) = sites {
+        let mut stream = Stream::new(seed, "benchmark noise", 0);
+        let at = latin_hypercube(
+            sites,
+            &vec![-1.0; d],
+            &vec![1.0; d],
+            &mut Stream::new(seed, "benchmark data", 0),
+        )?;
+        let x = Mat::from_fn(n, d, |i, k| at[(i % sites, k)]);
+        let y = sphere(&x).into_iter().map(|y| y + 0.1 * stream.normal()).collect();
+        return Ok((x, y));
+    }
     let x = latin_hypercube(n, &vec![-1.0; d], &vec![1.0; d], &mut Stream::new(seed, "benchmark data", 0))?;
     let y = sphere(&x);
     Ok((x, y))
@@ -93,7 +108,7 @@ fn test_data(d: usize, seed: u64) -> Result<(Mat<f64>, Vec<f64>)> {
 
 /// Writes the data of one size as X.npy, y.npy, X_test.npy and y_test.npy: numpy's format, for fits elsewhere.
 pub fn save(n: usize, d: usize, seed: u64, folder: &Path) -> std::io::Result<()> {
-    for (name, data) in [("", training_data(n, d, seed)), ("_test", test_data(d, seed))] {
+    for (name, data) in [("", training_data(n, d, None, seed)), ("_test", test_data(d, seed))] {
         let (x, y) = data.map_err(std::io::Error::other)?;
         let columns: Vec<f64> = (0..x.ncols()).flat_map(|k| x.col_as_slice(k).iter().copied()).collect();
         write_npy(
@@ -131,6 +146,7 @@ impl<F: Fn(&Progress) + Sync> Watch for Ticker<F> {
 pub fn measure(
     n: usize,
     d: usize,
+    sites: Option<usize>,
     m: usize,
     shape: Shape,
     threads: usize,
@@ -138,7 +154,7 @@ pub fn measure(
     margin: f64,
     progress: impl Fn(&Progress) + Sync,
 ) -> Result<Row> {
-    let (x, y) = training_data(n, d, seed)?;
+    let (x, y) = training_data(n, d, sites, seed)?;
     let (test, truth) = test_data(d, seed)?;
 
     let half = 1.0 + 2.0 * margin;
@@ -168,6 +184,7 @@ pub fn measure(
     Ok(Row {
         n,
         d,
+        sites,
         m,
         kernel: shape.name(),
         threads,

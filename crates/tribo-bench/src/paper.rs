@@ -179,7 +179,9 @@ fn data_part(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<String, F
     for m in INDUCING {
         for &n in sizes {
             say(&format!("data n = {n}, m = {m}"));
-            rows.push(pool.install(|| data::measure(n, 3, m, Shape::Matern32, threads, SEED, 0.15, |_| {}))?);
+            rows.push(
+                pool.install(|| data::measure(n, 3, None, m, Shape::Matern32, threads, SEED, 0.15, |_| {}))?,
+            );
         }
     }
     data::write_figures(&rows, &options.out)?;

@@ -17,6 +17,9 @@ pub(crate) struct Data {
     /// Inputs; the paper has three.
     #[arg(long, default_value_t = 3, value_parser = parse_positive)]
     d: usize,
+    /// Different inputs among the data points, which then carry noise of 0.1; by default all are different.
+    #[arg(long, value_parser = parse_positive)]
+    sites: Option<usize>,
     #[command(flatten)]
     sizes: Sizes,
     /// How much wider than the data the box of inducing points is, as a part of its width on every side.
@@ -62,7 +65,7 @@ fn parse_shape(name: &str) -> Result<Shape, String> {
 }
 
 pub(super) fn data(options: &Data) -> Result<(), Failure> {
-    let Data { n, d, sizes, margin, out, save } = options;
+    let Data { n, d, sites, sizes, margin, out, save } = options;
     let threads = usize::from(sizes.threads);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     with_folder(save.as_deref(), |folder| n.iter().try_for_each(|&n| data::save(n, *d, sizes.seed, folder)))?;
@@ -71,7 +74,7 @@ pub(super) fn data(options: &Data) -> Result<(), Failure> {
     for &m in &sizes.m {
         for &n in n {
             let row = pool.install(|| {
-                data::measure(n, *d, m, sizes.kernel, threads, sizes.seed, *margin, |progress| {
+                data::measure(n, *d, *sites, m, sizes.kernel, threads, sizes.seed, *margin, |progress| {
                     if show {
                         eprint!(
                             "\rn = {n}, m = {m}: {} evaluations on subsets, {} on all data, {:.3} nats a point   ",

@@ -94,7 +94,8 @@ impl Limited {
     }
 
     fn note(&mut self, trial: &Trial) {
-        if matches!(trial.purpose, Purpose::Initial) {
+        // What somebody else measured does for the models what a design would have done.
+        if matches!(trial.purpose, Purpose::Initial | Purpose::Added) {
             self.n_designed += 1;
         }
         let is_step = matches!(trial.purpose, Purpose::Exploit);

@@ -140,6 +140,23 @@ fn a_limit_that_cannot_be_met_is_named_and_no_point_comes_twice() {
 }
 
 #[test]
+fn results_from_elsewhere_take_the_place_of_the_design() {
+    let problem = limited("g24").unwrap();
+    let mut study = study(&problem, Direction::Minimize, 6);
+    for at in 0..8 {
+        let x = [0.3 * f64::from(at), 3.5 - 0.4 * f64::from(at)];
+        let values = x.iter().map(|x| crate::space::Values::Float(vec![*x])).collect();
+        let id = study.adopt(&study.space().point(values).unwrap()).unwrap();
+        let (value, limited) = problem.evaluate(&x).unwrap();
+        let limited: Vec<Option<f64>> = limited.into_iter().map(Some).collect();
+        study.tell_limited(id, Outcome::measured(value), &limited).unwrap();
+    }
+    run(&mut study, &problem, 8);
+    let best = study.best().unwrap().unwrap().value;
+    assert!(best < -5.4, "seed 6: {best}");
+}
+
+#[test]
 fn settings_that_know_no_limits_are_refused() {
     let problem = limited("g24").unwrap();
     let refuse = |strategy: Strategy| {

@@ -17,7 +17,6 @@ const LEVELS: [(&str, u32); 15] = [
     ("linalg", 0),
     ("normal", 0),
     ("opt", 0),
-    ("limit", 1),
     ("space", 1),
     ("trial", 1),
     ("limit", 1),

@@ -58,7 +58,7 @@ impl Hindsight {
         let (gain, low, high) =
             (factor * ahead.gain, factor * ahead.low / WIDER, factor * ahead.high * WIDER);
         match () {
-            () if error > FAR_OFF || error < 1.0 / FAR_OFF => Forecast::FarOff,
+            () if !(1.0 / FAR_OFF..=FAR_OFF).contains(&error) => Forecast::FarOff,
             () if high < none => Forecast::Nothing(ahead.evaluations),
             () if gain < none || high > WIDEST * low => Forecast::Open,
             () => Forecast::Gain(Foresight { gain, low, high, ..*ahead }),

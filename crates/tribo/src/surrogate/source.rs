@@ -4,7 +4,7 @@
 //! lies behind it, files above all, is the caller's; here every block is checked as it comes, in every pass, since a file
 //! can change between two.
 //!
-//! One pass ([`survey`]) sees the scale of the data, one for each subset picks its rows, and the others are those of
+//! One pass (`survey`) sees the scale of the data, one for each subset picks its rows, and the others are those of
 //! training. Cost: n d numbers read a pass; memory a block for each thread.
 
 use super::data::{Data, Scale, check_number};

@@ -162,7 +162,14 @@ impl Engine for Limited {
         let is_nearer = self.results.best.is_none() && self.results.least_violated(&self.limits) != before;
         if is_step && row > 0 {
             if is_best || is_nearer {
-                self.radius *= 2.0;
+                // A step that ended inside its box says how large the next one may be.
+                let length = best.or(before).map_or(1.0, |from| self.results.apart(from, row));
+                let is_inside = length < 0.9 * self.radius;
+                self.radius = if is_inside {
+                    (2.0 * length).max(0.25 * self.radius).min(self.radius)
+                } else {
+                    2.0 * self.radius
+                };
             } else if !best.is_some_and(|best| self.results.is_better_than_beyond(&self.limits, row, best)) {
                 self.radius *= 0.5;
             }

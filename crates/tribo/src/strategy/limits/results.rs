@@ -123,6 +123,12 @@ impl Results {
         violation.is_some_and(|violation| violation < (lowest - value) / spread)
     }
 
+    /// How far two results are apart, by the coordinate that differs most.
+    pub(super) fn apart(&self, a: usize, b: usize) -> f64 {
+        let pairs = self.points[a].iter().zip(&self.points[b]);
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    }
+
     /// How far the nearest measured point is, by the coordinate that differs most.
     pub(super) fn nearest(&self, u: &[f64]) -> f64 {
         let apart = |other: &Vec<f64>| u.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

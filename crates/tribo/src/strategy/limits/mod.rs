@@ -156,7 +156,9 @@ impl Engine for Limited {
         let mut all: Vec<Option<f64>> = (0..n_asked).map(|k| limited.get(k).copied().flatten()).collect();
         let answered = value.is_some() || all.iter().any(Option::is_some);
         all.push(Some(if answered { -1.0 } else { 1.0 }));
-        let (before, best) = (self.results.least_violated(&self.limits), self.results.best);
+        let best = self.results.best;
+        // It costs a look at all results, so only where nothing is feasible.
+        let before = if best.is_none() { self.results.least_violated(&self.limits) } else { None };
         let is_best = self.results.enter(&self.limits, u, value, &all);
         let row = self.results.points.len() - 1;
         let is_nearer = self.results.best.is_none() && self.results.least_violated(&self.limits) != before;

@@ -220,7 +220,7 @@ pub(super) fn known(
         {
             // Moving an upper limit up lets the objective fall, moving a lower one up lifts it.
             let change = -side.sign * solution.multipliers[j] * side.slope / outlook.slope;
-            known.worth = Some(sign * (known.worth.unwrap_or(0.0) + change));
+            known.worth = Some(known.worth.unwrap_or(0.0) + sign * change);
         }
     }
     Ok(known)

@@ -5,6 +5,7 @@
 //! to tell why trials were proposed: one at a time, since each is as large as the study. It borrows the journal only to begin
 //! with, so results appear while it works. Nobody looks: nobody works.
 
+use crate::memory;
 use crate::parts::{self, Part};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -268,6 +269,7 @@ impl Followed {
                 drop(reading);
                 // One after the other: each is as large as the study itself.
                 let hindsight = past.and_then(Past::hindsight);
+                memory::give_back();
                 let draft = Draft::of(&Source::Journal(&self.reading()), hindsight)?;
                 Ok(Some(draft.finish()?))
             });
@@ -276,6 +278,7 @@ impl Followed {
                 Ok(Some(view)) => self.show(view),
                 Err(trouble) => self.trouble(trouble),
             }
+            memory::give_back();
             rest = Instant::now() + MODEL.max(SHARE * begin.elapsed());
         }
     }

@@ -8,7 +8,7 @@ use crate::following::Followed;
 use crate::guard::{self, Refusal};
 use crate::response::{self, Body};
 use crate::route::{Page, Route, query};
-use crate::{events, pages};
+use crate::{events, memory, pages};
 use hyper::body::Incoming;
 use hyper::header::SET_COOKIE;
 use hyper::server::conn::http1;
@@ -97,6 +97,7 @@ impl Stop {
 impl Dash {
     /// Opens studies and listens.
     pub fn open(layouts: &[Layout], address: &Address) -> Result<Dash> {
+        memory::be_thrifty();
         let bell = Arc::new(watch::Sender::new(()));
         let mut studies = Vec::new();
         for (number, layout) in layouts.iter().enumerate() {

@@ -5,12 +5,14 @@
 
 mod binary;
 mod leftovers;
+mod live;
 mod pace;
 mod resume;
 mod study;
 
 pub use binary::Binary;
 pub use leftovers::Leftovers;
+pub use live::Live;
 pub use pace::{Overhead, Throughput};
 pub use resume::Resume;
 
@@ -39,6 +41,8 @@ pub struct Report {
     pub leftovers: Leftovers,
     /// A large study.
     pub resume: Resume,
+    /// Its live page.
+    pub live: Live,
     /// The program itself.
     pub binary: Binary,
     /// Whether every bar is passed.
@@ -58,8 +62,10 @@ pub fn measure(options: &Options, progress: impl Fn(&str)) -> Result<Report, Fai
     progress(&leftovers.text());
     let resume = resume::measure(&program)?;
     progress(&resume.text());
-    let ok = overhead.ok && throughput.ok && leftovers.ok && resume.ok && binary.ok;
-    Ok(Report { benchmark: "local", overhead, throughput, leftovers, resume, binary, ok })
+    let live = live::measure(&program)?;
+    progress(&live.text());
+    let ok = overhead.ok && throughput.ok && leftovers.ok && resume.ok && live.ok && binary.ok;
+    Ok(Report { benchmark: "local", overhead, throughput, leftovers, resume, live, binary, ok })
 }
 
 /// For people.

@@ -22,7 +22,7 @@ use tribo_study::store::record::Record;
 use tribo_study::store::{Disk, Store};
 use tribo_study::tag::{AttemptId, StudyId, Tag};
 
-const FINISHED: u64 = 100_000;
+pub(super) const FINISHED: u64 = 100_000;
 const RUNNING: u64 = 1_000;
 const DIMENSION: usize = 10;
 const SECONDS: f64 = 3.0;
@@ -75,7 +75,7 @@ pub(super) fn measure(program: &Path) -> Result<Resume, Failure> {
     let folder = study::with_file(&text)?;
     let layout = Layout::of(folder.path());
     let stand = Stand(Command::new("sleep").arg("600").stdin(Stdio::null()).spawn()?);
-    write(&layout, &text, &job(stand.0.id())?)?;
+    Large::write(&layout, &text, &job(stand.0.id())?, RUNNING)?.store.close("written by a benchmark")?;
     let (status_s, output) = timed(|| {
         Command::new(program)
             .arg("status")
@@ -117,7 +117,7 @@ pub(super) fn measure(program: &Path) -> Result<Resume, Failure> {
     })
 }
 
-fn study_file() -> String {
+pub(super) fn study_file() -> String {
     format!(
         r#"study_version = 1
 name = "large"
@@ -156,35 +156,61 @@ fn job(pid: u32) -> Result<String, Failure> {
     Ok(format!("{pid}:{start}:{}", boot.trim()))
 }
 
-fn write(layout: &Layout, config: &str, job: &str) -> Result<(), Failure> {
-    let study = StudyId::from_bits(100_000);
-    let (mut store, _) = Disk::create(layout, config, &study)?;
-    let mut stream = Stream::new(1, "large study", 0);
-    for trial in 0..FINISHED + RUNNING {
-        let id = AttemptId { trial, attempt: 1 };
-        let tag = Tag::new(&study, id).ok_or("too many trials for tags")?;
-        let z = (0..DIMENSION).map(|_| stream.uniform()).collect();
+/// A large study as it is written.
+pub(super) struct Large {
+    store: Disk,
+    study: StudyId,
+    stream: Stream,
+    job: String,
+    next: u64,
+}
+
+impl Large {
+    /// All finished trials, and so many under way in one job.
+    pub(super) fn write(layout: &Layout, config: &str, job: &str, running: u64) -> Result<Large, Failure> {
+        let study = StudyId::from_bits(100_000);
+        let (store, _) = Disk::create(layout, config, &study)?;
+        let stream = Stream::new(1, "large study", 0);
+        let mut large = Large { store, study, stream, job: job.to_owned(), next: 0 };
+        for trial in 0..FINISHED + running {
+            large.add(trial < FINISHED)?;
+            if trial % BATCH == 0 {
+                large.store.sync()?;
+            }
+        }
+        large.store.sync()?;
+        Ok(large)
+    }
+
+    /// One finished trial more; returns the number of records.
+    pub(super) fn go_on(&mut self) -> Result<u64, Failure> {
+        let n = self.add(true)?;
+        self.store.sync()?;
+        Ok(n)
+    }
+
+    fn add(&mut self, is_finished: bool) -> Result<u64, Failure> {
+        let id = AttemptId { trial: self.next, attempt: 1 };
+        self.next += 1;
+        let tag = Tag::new(&self.study, id).ok_or("too many trials for tags")?;
+        let z = (0..DIMENSION).map(|_| self.stream.uniform()).collect();
         let asked = Trial {
-            id: TrialId(trial),
+            id: TrialId(id.trial),
             embedding: 0,
             z,
             purpose: Purpose::Exploit,
             recipe: None,
             decision: None,
         };
-        store.append(&Record::Asked { trial: asked, by_hand: false })?;
-        store.append(&Record::Intended { id, tag })?;
-        store.append(&Record::Submitted { id, job: job.to_owned() })?;
-        if trial < FINISHED {
-            let finding = Finding::answered(VALUE, stream.normal());
+        self.store.append(&Record::Asked { trial: asked, by_hand: false })?;
+        self.store.append(&Record::Intended { id, tag })?;
+        let mut last = self.store.append(&Record::Submitted { id, job: self.job.clone() })?;
+        if is_finished {
+            let finding = Finding::answered(VALUE, self.stream.normal());
             let host = "workstation".to_owned();
-            store.append(&Record::Ended { id, finding: finding.clone(), wall_s: Some(30.0), host })?;
-            store.append(&Record::Told { trial, finding })?;
+            self.store.append(&Record::Ended { id, finding: finding.clone(), wall_s: Some(30.0), host })?;
+            last = self.store.append(&Record::Told { trial: id.trial, finding })?;
         }
-        if trial % BATCH == 0 {
-            store.sync()?;
-        }
+        Ok(last.n + 1)
     }
-    store.close("written by a benchmark")?;
-    Ok(())
 }

@@ -78,6 +78,24 @@ fn sliders_move_what_the_slices_go_through() {
 }
 
 #[test]
+fn limits_can_be_moved_to_see_what_is_expected_then() {
+    let outputs = "[[output]]\nname = \"value\"\ngoal = \"minimize\"\n[[output]]\nname = \"load\"\nbetween = [0.4, 0.6]\n";
+    let told = Told::by(&(FILE.replace("direction = \"minimize\"\n", "") + outputs), 30);
+    let served = told.serve();
+    let _open = with_model(&served);
+    let page = served.get("/s/0/model");
+    for part in ["id=\"l0l\"", "id=\"l0h\"", "load at least", "load at most", "Within the limits, along"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let words = "Under these limits the models expect value";
+    assert!(!page.contains(words) && page.contains("The chance that all limits are met here is"));
+    let moved = served.get("/s/0/model/slices?l0l=0.9&l0h=0.9");
+    assert!(moved.contains(words), "{moved}");
+    // What is no place of a slider leaves the limit where it is.
+    assert!(!served.get("/s/0/model/slices?l0l=7&l0h=nan&l9h=0.1&l=0.1").contains(words));
+}
+
+#[test]
 fn trials_are_listed_a_hundred_at_a_time() {
     let mut told = Told::by(&FILE.replace("\"bo\"", "\"random\""), 0);
     (0..130).for_each(|i| told.tell(f64::from(i)));

@@ -49,13 +49,18 @@ impl Told {
     }
 
     /// One trial more: a smooth function of the first two inputs; every tenth trial fails, with markup in its reason.
+    /// `load` is for those that limit it.
     pub(crate) fn go_on(&mut self) {
         let asked = self.study.ask(1, &Unwatched).unwrap();
         let (trial, x) = (asked[0].id.0, asked[0].point.numbers());
         let value = (3.0 * x[0]).sin() + 0.3 * (x[1].log10() + 1.0).powi(2) + 0.01 * x[2];
         let finding = match trial % 10 {
             7 => Finding::failed("failed: \u{1b}[31m<script>alert(1)</script> \u{202e}at 0x7ffe12"),
-            _ => Finding::answered(VALUE, value),
+            _ => {
+                let mut finding = Finding::answered(VALUE, value);
+                finding.outputs.insert("load", x[0] + 0.1 * x[2]);
+                finding
+            }
         };
         self.study.tell(trial, &finding).unwrap();
     }

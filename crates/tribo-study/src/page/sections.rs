@@ -410,6 +410,7 @@ fn model(html: &mut Html, view: &View) -> Result<()> {
     let mut slices: Vec<Box<dyn Chart>> = Vec::new();
     for input in seen.iter().take(SLICES) {
         slices.extend(view.slice(input)?.map(|chart| Box::new(chart) as Box<dyn Chart>));
+        slices.extend(view.chance(input)?.map(|chart| Box::new(chart) as Box<dyn Chart>));
     }
     if !slices.is_empty() {
         html.heading("Along single inputs, through the best point");
@@ -417,6 +418,9 @@ fn model(html: &mut Html, view: &View) -> Result<()> {
             "The line is what the model expects, the band holds 95 %. The diamond is the best trial, triangles are results close to \
              it in all other inputs.",
         );
+        if model.limits.is_some() {
+            html.paragraph("Beside each is how probable the models hold it that all limits are met.");
+        }
         html.charts(&slices);
     }
     let mut maps: Vec<Box<dyn Chart>> = Vec::new();

@@ -10,6 +10,7 @@
 mod convergence;
 mod hindsight;
 mod input;
+mod limits;
 mod many;
 mod model;
 mod numbers;
@@ -20,6 +21,7 @@ pub mod why;
 
 pub use hindsight::{Forecast, Hindsight, Past, is_nothing};
 pub use input::InputAxis;
+pub use limits::Bound;
 pub use model::Through;
 pub use numbers::{Column, Columns};
 pub use picture::PictureKind;
@@ -31,7 +33,7 @@ use crate::config::Config;
 use crate::layout::Layout;
 use crate::reading::Reading;
 use crate::replay::{self, Rebuilt};
-use crate::report::limits;
+use crate::report::limits::standings;
 use crate::report::row::{Begun, Row, State};
 use crate::report::summary::{Summary, summary};
 use crate::report::text::count;
@@ -39,7 +41,7 @@ use crate::store::ledger::Ledger;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tribo::analysis::{Share, Trust, Validation, foresight, sensitivity, validation};
-use tribo::strategy::{Insight, Look};
+use tribo::strategy::{Insight, LimitsLook, Look};
 use tribo::surrogate::watch::Watch;
 
 /// Evaluations that are foreseen.
@@ -81,6 +83,8 @@ pub struct Model {
     pub forecast: Option<Forecast>,
     /// The last forecast.
     pub hindsight: Option<Hindsight>,
+    /// The models of limited outputs, where there are any.
+    pub limits: Option<LimitsLook>,
 }
 
 impl Model {
@@ -234,7 +238,7 @@ impl Model {
             let ahead = foresight(&look, validation.as_ref(), AHEAD, seed).ok().flatten()?;
             Some(last.forecast(&ahead, spread))
         });
-        Model { look, validation, shares, forecast, hindsight }
+        Model { look, validation, shares, forecast, hindsight, limits: None }
     }
 }
 
@@ -273,7 +277,9 @@ impl Draft {
         let look = self.rebuilt.study.look(&Until(Instant::now() + FIT)).ok().flatten();
         self.know_limits();
         let (hindsight, seed) = (self.hindsight, self.view.config.seed);
-        self.view.model = look.map(|look| Arc::new(Model::new(look, hindsight, seed)));
+        // What cannot be modelled is not shown.
+        let limits = self.rebuilt.study.look_at_limits(&Until(Instant::now() + FIT)).ok().flatten();
+        self.view.model = look.map(|look| Arc::new(Model { limits, ..Model::new(look, hindsight, seed) }));
         self.placed()
     }
 
@@ -284,7 +290,7 @@ impl Draft {
         }
         if let Ok(states) = self.rebuilt.study.limit_states(&Until(Instant::now() + FIT)) {
             let best = self.view.summary.best.as_ref().map(|best| best.value);
-            self.view.summary.limits = limits::standings(&self.view.config, states, best);
+            self.view.summary.limits = standings(&self.view.config, states, best);
         }
     }
 

@@ -22,6 +22,9 @@ pub struct Through {
     pub name: String,
 }
 
+/// Values of an input, each with its place in the model.
+type Places = Vec<(f64, Vec<f64>)>;
+
 /// What the model expects along one input.
 pub(super) struct Along {
     /// Values of the input; a category as its index.
@@ -145,6 +148,18 @@ impl View {
 
     /// What is drawn in a slice through a place.
     pub(super) fn along(&self, input: &InputAxis, best: &[f64]) -> Result<Option<Along>> {
+        let (Some((model, range)), Some(places)) =
+            (self.coordinates_of(input), self.places_along(input, best)?)
+        else {
+            return Ok(None);
+        };
+        let (x, points): (Vec<f64>, Vec<Vec<f64>>) = places.into_iter().unzip();
+        let expected = model.look.expected(&points)?;
+        Ok(Some(Along { x, expected, near: self.near(model, best, &range, input)? }))
+    }
+
+    /// Values of an input all along its range, and the places of the model there, through one of them; None if it is not seen.
+    pub(super) fn places_along(&self, input: &InputAxis, best: &[f64]) -> Result<Option<Places>> {
         let Some((model, range)) = self.coordinates_of(input) else { return Ok(None) };
         let mut points = Vec::new();
         if input.is_categorical() {
@@ -163,15 +178,14 @@ impl View {
             }
             points.dedup();
         }
-        let expected = model.look.expected(&points)?;
         let number =
             |place: &Vec<f64>| Ok(input.number(&self.config.space.decode(&model.look.whole(place)?)?));
         let x = points.iter().map(number).collect::<Result<Vec<f64>>>()?;
-        Ok(Some(Along { x, expected, near: self.near(model, best, &range, input)? }))
+        Ok(Some(x.into_iter().zip(points).collect()))
     }
 
     /// The value of an input at a place of the model.
-    fn at(&self, input: &InputAxis, place: &[f64]) -> Result<f64> {
+    pub(super) fn at(&self, input: &InputAxis, place: &[f64]) -> Result<f64> {
         let Some(model) = &self.model else { return Ok(f64::NAN) };
         Ok(input.number(&self.config.space.decode(&model.look.whole(place)?)?))
     }

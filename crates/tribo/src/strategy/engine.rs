@@ -13,6 +13,7 @@
 //! the user's units nor the user's direction.
 
 use super::bo::Optimiser;
+use super::limits::LimitsLook;
 use super::study::LimitKnown;
 use super::study::insight::Insight;
 use crate::error::Result;
@@ -52,6 +53,11 @@ pub(super) trait Engine: Send + Sync {
     /// As [`Engine::told`], with what was measured of the limited outputs, in the order of the limits.
     fn told_limited(&mut self, trial: &Trial, value: Option<f64>, _limited: &[Option<f64>]) {
         self.told(trial, value);
+    }
+
+    /// The models of the limited outputs, to be looked at.
+    fn look_at_limits(&mut self, _watch: &dyn Watch) -> Result<Option<LimitsLook>> {
+        Ok(None)
     }
 
     /// What it knows about the limits; `sign` is that of the user's values.

@@ -29,6 +29,7 @@ pub use auto::looks_at_budget;
 pub use bo::Quota;
 pub use decoder::Decoder;
 pub use engine::{Hint, Version};
+pub use limits::{BestExpected, LimitsLook};
 pub use settings::{
     Acquisition, AutoSettings, Design, InducingPoints, Initial, Maximizer, Process, Settings, Strategy,
     SurrogateSettings,

@@ -6,8 +6,9 @@
 //! `outlook`, made by `models` from the `results`. As long as nothing is feasible the most probable feasible point is
 //! proposed. Then proposals take turns (`propose`): most minimise the mean of the objective where the means of the limits
 //! allow it, in a box around the best point (`solve`), which is exact at limits that bind; others look over the whole cube
-//! where an improvement that is feasible is most probable.
+//! where an improvement that is feasible is most probable. `look` shows the models to others.
 
+mod look;
 mod models;
 mod near;
 mod outlook;
@@ -18,6 +19,8 @@ mod sight;
 mod solve;
 #[cfg(test)]
 mod tests;
+
+pub use self::look::{BestExpected, LimitsLook};
 
 use self::models::Models;
 use self::propose::Proposer;
@@ -205,6 +208,13 @@ impl Engine for Limited {
     fn model_of_inputs(&mut self, history: &History) -> Option<OfInputs<'_>> {
         let (optimiser, located) = self.model_of_best(history)?;
         Some(OfInputs { optimiser, inputs: None, located })
+    }
+
+    fn look_at_limits(&mut self, watch: &dyn Watch) -> Result<Option<LimitsLook>> {
+        if self.results.points.len() < 2 {
+            return Ok(None);
+        }
+        LimitsLook::of(self, watch).map(Some)
     }
 
     fn limits(&mut self, sign: f64, watch: &dyn Watch) -> Result<Vec<LimitKnown>> {

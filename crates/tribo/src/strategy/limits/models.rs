@@ -4,20 +4,21 @@
 //! between models take in what is new. All three are functions of the number of results alone, so a study that goes on after
 //! an interruption makes the same models again, and nothing of them is written down.
 
-use super::outlook::{Outlook, Side};
+use super::outlook::{self, Outlook};
 use super::output::{self, Fitted, Rows};
 use super::results::Results;
 use crate::error::Result;
 use crate::limit::Limit;
 use crate::surrogate::watch::Watch;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Growth of the number of results between two choices of kinds, and between two fits beyond so many results.
 const CHOICE_GROWTH: f64 = 1.3;
 const FIT_GROWTH: f64 = 1.1;
 const ALWAYS_FITTED: usize = 60;
 /// Results that models are made of, at most.
-const MOST: usize = 400;
+pub(super) const MOST: usize = 400;
 
 /// Fits of all outputs at some number of results: the objective first, then the limited ones.
 pub(super) type Fits = Vec<Option<Fitted>>;
@@ -115,29 +116,13 @@ pub(super) fn fit_all(
 pub(super) fn conditioned(results: &Results, limits: &[Limit], n: usize, fits: &Fits) -> Result<Outlook> {
     let rows = rows(results, limits, n);
     let condition = |(fit, rows): (&Option<Fitted>, &Rows<'_>)| {
-        fit.as_ref().map(|fit| output::condition(rows, fit)).transpose()
+        fit.as_ref().map(|fit| output::condition(rows, fit).map(Arc::new)).transpose()
     };
     let mut posteriors = fits.iter().zip(&rows).map(condition).collect::<Result<Vec<_>>>()?;
     let objective = if posteriors.is_empty() { None } else { posteriors.remove(0) };
-    let mut sides = vec![];
-    for (number, limit) in limits.iter().enumerate() {
-        let Some(Some(fit)) = fits.get(number + 1) else { continue };
-        let mut side = |sign: f64, bound: f64, equal: bool| {
-            let slope = fit.sight.slope(bound);
-            let (bound, tolerance) = (fit.sight.apply(bound), limit.tolerance() * slope);
-            sides.push(Side { limit: number, sign, bound, equal, tolerance, slope });
-        };
-        match (limit.low(), limit.high()) {
-            (Some(low), Some(high)) if low == high => side(1.0, high, true),
-            (low, high) => {
-                low.into_iter().for_each(|low| side(-1.0, low, false));
-                high.into_iter().for_each(|high| side(1.0, high, false));
-            }
-        }
-    }
-    let slope = match fits.first() {
-        Some(Some(fit)) => fit.sight.slope(rows[0].centre),
-        _ => 1.0,
-    };
-    Ok(Outlook { objective, slope, limited: posteriors, sides })
+    let mut sights = fits.iter().map(|fit| fit.as_ref().map(|fit| fit.sight));
+    let sights = (sights.next().flatten(), sights.collect::<Vec<_>>());
+    let slope = sights.0.map_or(1.0, |sight| sight.slope(rows[0].centre));
+    let sides = outlook::sides(limits, &sights.1);
+    Ok(Outlook { objective, slope, limited: posteriors, sights, sides })
 }

@@ -1,11 +1,14 @@
 //! What is expected of all outputs: their models side by side, and how far points are within the limits.
 
+use super::sight::Sight;
 use crate::acquisition::{Acquisition, LogExpectedImprovement, Pointwise};
 use crate::error::Result;
+use crate::limit::Limit;
 use crate::normal::{log_cdf, log_cdf_slope};
 use crate::surrogate::exact::ExactPosterior;
 use crate::surrogate::{Posterior, PredictionGradient};
 use faer::{Mat, MatRef};
+use std::sync::Arc;
 
 /// One side of a limit, as the model of its output sees it: sign (f - bound) must not be positive; must be zero if `equal`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,14 +24,38 @@ pub(super) struct Side {
     pub(super) slope: f64,
 }
 
+/// The sides of limits, as the models of their outputs see them.
+pub(super) fn sides(limits: &[Limit], sights: &[Option<Sight>]) -> Vec<Side> {
+    let mut sides = vec![];
+    for (number, (limit, sight)) in limits.iter().zip(sights).enumerate() {
+        let Some(sight) = sight else { continue };
+        let mut side = |sign: f64, bound: f64, equal: bool| {
+            let slope = sight.slope(bound);
+            let (bound, tolerance) = (sight.apply(bound), limit.tolerance() * slope);
+            sides.push(Side { limit: number, sign, bound, equal, tolerance, slope });
+        };
+        match (limit.low(), limit.high()) {
+            (Some(low), Some(high)) if low == high => side(1.0, high, true),
+            (low, high) => {
+                low.into_iter().for_each(|low| side(-1.0, low, false));
+                high.into_iter().for_each(|high| side(1.0, high, false));
+            }
+        }
+    }
+    sides
+}
+
 /// The models of all outputs.
+#[derive(Clone)]
 pub(super) struct Outlook {
     /// Of the objective; None as long as it was never measured.
-    pub(super) objective: Option<ExactPosterior>,
+    pub(super) objective: Option<Arc<ExactPosterior>>,
     /// How much its model sees of one unit of the objective at the best feasible value.
     pub(super) slope: f64,
     /// Of the limited outputs, in the order of the limits; None where one was never measured or never changes.
-    pub(super) limited: Vec<Option<ExactPosterior>>,
+    pub(super) limited: Vec<Option<Arc<ExactPosterior>>>,
+    /// How they see values: the objective, and the limited outputs.
+    pub(super) sights: (Option<Sight>, Vec<Option<Sight>>),
     pub(super) sides: Vec<Side>,
 }
 
@@ -80,7 +107,7 @@ impl Outlook {
 
     /// The same with pending points taken in at their means.
     pub(super) fn hallucinate(&self, pending: MatRef<'_, f64>) -> Result<Expected> {
-        let taken = |posterior: &Option<ExactPosterior>| {
+        let taken = |posterior: &Option<Arc<ExactPosterior>>| {
             posterior.as_ref().map(|posterior| posterior.hallucinate(pending)).transpose()
         };
         let limited = self.limited.iter().map(taken).collect::<Result<_>>()?;
@@ -107,7 +134,7 @@ const EQUAL_WIDTH: f64 = 0.01;
 
 impl Hopes<'_> {
     /// log P(side is met) and its slopes in mean and variance.
-    fn chance(side: &Side, mean: f64, var: f64) -> (f64, f64, f64) {
+    pub(super) fn chance(side: &Side, mean: f64, var: f64) -> (f64, f64, f64) {
         let sd = var.sqrt().max(1e-9);
         let excess = side.sign * (mean - side.bound) - side.tolerance;
         if side.equal {

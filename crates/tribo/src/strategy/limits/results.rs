@@ -4,7 +4,7 @@ use super::output::{NOISE_MUST_EXPLAIN, Rows};
 use crate::limit::Limit;
 
 /// Results in the unit cube.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Results {
     pub(super) points: Vec<Vec<f64>>,
     /// Smaller is better.

@@ -54,6 +54,12 @@ impl Sight {
         (bent - self.shift) / self.scale
     }
 
+    /// The value that the model sees as `t`.
+    pub(super) fn invert(&self, t: f64) -> f64 {
+        let bent = t * self.scale + self.shift;
+        self.bend.map_or(bent, |(centre, unit)| centre + unit * bent.sinh())
+    }
+
     /// The slope of [`Sight::apply`].
     pub(super) fn slope(&self, value: f64) -> f64 {
         let bent = self
@@ -88,6 +94,7 @@ mod tests {
                 let step = 1e-4 * f64::max(1.0, value / 100.0);
                 let slope = (sight.apply(value + step) - sight.apply(value - step)) / (2.0 * step);
                 assert!((sight.slope(value) / slope - 1.0).abs() < 1e-4, "{value}");
+                assert!((sight.invert(sight.apply(value)) / value - 1.0).abs() < 1e-9, "{value}");
             }
         }
         let constant = Sight::candidates(&[5.0; 4], 0.0)[0];

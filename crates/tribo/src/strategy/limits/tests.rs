@@ -166,3 +166,48 @@ fn settings_that_know_no_limits_are_refused() {
     assert!(refuse(Strategy::Paper(crate::strategy::Settings::paper(2))));
     assert!(!refuse(Strategy::Random));
 }
+
+#[test]
+fn a_look_says_where_limits_are_met_and_what_others_would_allow() {
+    let (seed, problem) = (31, limited("g24").unwrap());
+    for direction in [Direction::Minimize, Direction::Maximize] {
+        let sign = direction.to_user(1.0);
+        let mut study = study(&problem, direction, seed);
+        run(&mut study, &problem, 25);
+        let best = study.best().unwrap().unwrap();
+        let look = study.look_at_limits(&Unwatched).unwrap().unwrap();
+        assert_eq!(look.limits(), study.limits());
+        // Points that were measured: the models know whether they are within the limits.
+        let history: Vec<_> = study.history().measured().map(|(trial, _)| trial.clone()).collect();
+        for trial in &history {
+            let chance = look.chances(std::slice::from_ref(&trial.z)).unwrap()[0];
+            let near = study.limited_at(trial.id).iter().zip(study.limits());
+            let is_at_limit = near.clone().any(|(value, limit)| limit.excess(value.unwrap()).abs() < 1e-2);
+            if !is_at_limit {
+                let is_met = study.is_feasible(trial.id);
+                assert!((chance > 0.5) == is_met, "seed {seed}, trial {}: {chance}, {is_met}", trial.id);
+            }
+        }
+        // Under its own limits the best is what was found.
+        let same = look.best_with(study.limits(), &Unwatched).unwrap().unwrap();
+        assert!((same.objective.mean - best.value).abs() < 1e-3, "seed {seed}: {same:?}, {}", best.value);
+        assert!(same.is_met && same.objective.low <= same.objective.mean);
+        // Moved by a little, it changes by what the limits are worth.
+        let worth: Vec<f64> = study
+            .limit_states(&Unwatched)
+            .unwrap()
+            .iter()
+            .map(|state| state.known.and_then(|known| known.worth).unwrap_or(0.0))
+            .collect();
+        let by = 0.02;
+        let moved: Vec<Limit> = study
+            .limits()
+            .iter()
+            .map(|limit| Limit::new(limit.name(), limit.low(), limit.high().map(|high| high + by)).unwrap())
+            .collect();
+        let wider = look.best_with(&moved, &Unwatched).unwrap().unwrap();
+        let (change, expected) = (wider.objective.mean - same.objective.mean, by * worth.iter().sum::<f64>());
+        assert!(sign * change < 0.0, "seed {seed}: {change}");
+        assert!((change / expected - 1.0).abs() < 0.1, "seed {seed}: {change} for {expected}");
+    }
+}

@@ -3,6 +3,7 @@
 use super::Study;
 use crate::error::Result;
 use crate::limit::Limit;
+use crate::strategy::limits::LimitsLook;
 use crate::surrogate::watch::Watch;
 use crate::trial::TrialId;
 
@@ -90,7 +91,13 @@ impl Study {
         Ok(states)
     }
 
-    /// The same from what was measured alone.
+    /// The models of the limited outputs, to be looked at; None where there are no limits or too few results.
+    pub fn look_at_limits(&mut self, watch: &dyn Watch) -> Result<Option<LimitsLook>> {
+        let look = self.engine.look_at_limits(watch)?;
+        Ok(look.map(|look| look.in_direction(self.direction)))
+    }
+
+    /// How the study stands to each of its limits, from what was measured alone.
     pub fn limits_so_far(&self) -> Vec<LimitState> {
         let best = self.history.best().map(|(trial, _)| trial.id);
         let mut states = Vec::with_capacity(self.limits.len());

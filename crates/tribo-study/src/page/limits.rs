@@ -3,7 +3,11 @@
 use super::html::Html;
 use crate::report::limits::{LeastViolated, Standing};
 use crate::report::text::number;
-use crate::view::View;
+use crate::view::{Model, View};
+use tribo::strategy::Expected;
+
+/// A gain below this part of the spread of all values is none.
+const NOTHING: f64 = 1e-3;
 
 /// Writes the part; nothing where there are no limits.
 pub(super) fn write(html: &mut Html, view: &View) {
@@ -16,6 +20,26 @@ pub(super) fn write(html: &mut Html, view: &View) {
     }
     let rows: Vec<Vec<String>> = view.summary.limits.iter().map(row).collect();
     html.table(&["limit", "met", "at the best", "binds", "what it is worth"], &rows);
+}
+
+/// What the models hold for possible within the limits, near the best point.
+pub(super) fn ahead(view: &View, model: &Model, best: f64) -> String {
+    let internal = |value: f64| view.config.direction.to_internal(value);
+    let values = || view.measured().map(|(_, value)| value);
+    let spread = values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min);
+    match model.within.as_ref().filter(|within| within.is_met).map(|within| within.objective) {
+        None => "How much more evaluations would bring within the limits cannot be said.".to_owned(),
+        Some(Expected { mean, .. }) if internal(best) - internal(mean) <= NOTHING * spread => {
+            "Near the best point the models expect nothing better within the limits.".to_owned()
+        }
+        Some(Expected { mean, low, high }) => format!(
+            "Near the best point the models hold {} {} (95 %: {} to {}) for possible within the limits.",
+            view.config.objective(),
+            number(mean),
+            number(low),
+            number(high)
+        ),
+    }
 }
 
 fn row(standing: &Standing) -> Vec<String> {

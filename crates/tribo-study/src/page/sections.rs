@@ -268,6 +268,7 @@ fn advice(view: &View) -> Vec<String> {
         return advice;
     };
     advice.push(match view.model.as_deref() {
+        Some(model) if !view.config.limits.is_empty() => limits::ahead(view, model, best.value),
         Some(Model { forecast: Some(Forecast::Gain(ahead)), .. }) => foreseen(view, ahead),
         Some(Model { forecast: Some(Forecast::Nothing(evaluations)), .. }) => format!(
             "{evaluations} more evaluations are expected to gain next to nothing, less than a thousandth of the spread of all \
@@ -284,7 +285,8 @@ fn advice(view: &View) -> Vec<String> {
             ));
         }
     }
-    if let Some(model) = &view.model {
+    // What the objective does not depend on may still decide whether limits are met.
+    if let Some(model) = view.model.as_ref().filter(|_| view.config.limits.is_empty()) {
         let idle: Vec<String> = model
             .shares
             .iter()

@@ -41,7 +41,7 @@ use crate::store::ledger::Ledger;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tribo::analysis::{Share, Trust, Validation, foresight, sensitivity, validation};
-use tribo::strategy::{Insight, LimitsLook, Look};
+use tribo::strategy::{BestExpected, Insight, LimitsLook, Look};
 use tribo::surrogate::watch::Watch;
 
 /// Evaluations that are foreseen.
@@ -85,6 +85,8 @@ pub struct Model {
     pub hindsight: Option<Hindsight>,
     /// The models of limited outputs, where there are any.
     pub limits: Option<LimitsLook>,
+    /// What these hold for possible within the limits, near the best point.
+    pub within: Option<BestExpected>,
 }
 
 impl Model {
@@ -199,7 +201,7 @@ impl View {
     }
 
     /// Trials with a value, in the order told.
-    fn measured(&self) -> impl Iterator<Item = (&Outcome, f64)> {
+    pub(crate) fn measured(&self) -> impl Iterator<Item = (&Outcome, f64)> {
         self.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.value?)))
     }
 
@@ -238,7 +240,7 @@ impl Model {
             let ahead = foresight(&look, validation.as_ref(), AHEAD, seed).ok().flatten()?;
             Some(last.forecast(&ahead, spread))
         });
-        Model { look, validation, shares, forecast, hindsight, limits: None }
+        Model { look, validation, shares, forecast, hindsight, limits: None, within: None }
     }
 }
 
@@ -276,10 +278,16 @@ impl Draft {
         // A model that cannot be made is not shown; the study itself has its ways to go on without.
         let look = self.rebuilt.study.look(&Until(Instant::now() + FIT)).ok().flatten();
         self.know_limits();
-        let (hindsight, seed) = (self.hindsight, self.view.config.seed);
+        // A forecast knows the objective alone: what it promises may lie beyond the limits.
+        let hindsight = self.hindsight.filter(|_| self.view.config.limits.is_empty());
+        let seed = self.view.config.seed;
         // What cannot be modelled is not shown.
         let limits = self.rebuilt.study.look_at_limits(&Until(Instant::now() + FIT)).ok().flatten();
-        self.view.model = look.map(|look| Arc::new(Model { limits, ..Model::new(look, hindsight, seed) }));
+        let within = limits
+            .as_ref()
+            .and_then(|look| look.best_with(look.limits(), &Until(Instant::now() + FIT)).ok().flatten());
+        let model = |look| Model { limits, within, ..Model::new(look, hindsight, seed) };
+        self.view.model = look.map(|look| Arc::new(model(look)));
         self.placed()
     }
 

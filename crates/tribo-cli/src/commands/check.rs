@@ -151,6 +151,15 @@ fn evaluate(layout: &Layout, config: &Config, run: &Run, params: &Map<String, Va
     if !answer.finding.reason.is_empty() {
         output::warning(&answer.finding.reason);
     }
+    for limit in &config.limits {
+        match answer.finding.outputs.get(limit.name()) {
+            Some(value) if limit.is_met(value) => output::note(&format!("{limit} is met here")),
+            Some(value) => output::note(&format!("{limit} is not met here: it is {}", text::number(value))),
+            None => output::warning(&format!(
+                "{limit}: the evaluation did not give it, so its trial would not be feasible"
+            )),
+        }
+    }
     let code = answer.exit_code.map(|code| format!(", exit code {code}")).unwrap_or_default();
     output::note(&format!("it took {}{code}", text::duration(answer.wall_s)));
     if let Some(estimate) = estimate(&config.budget, run.workers, answer.wall_s) {

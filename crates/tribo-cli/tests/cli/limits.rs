@@ -267,3 +267,12 @@ fn a_response_of_a_dakota_driver_is_limited() {
     let best = lightest(&trials, |stress| stress <= 2.000002);
     assert_eq!(status(&folder)["best"]["trial"].as_u64(), best);
 }
+
+#[test]
+fn a_check_says_how_its_point_stands_to_the_limits() {
+    let check = |file: &str| Folder::with(file).tribo(["check", "--run"]).code(0);
+    let met = check(BEAM);
+    assert!(met.stderr.contains("stress <= 2 is met here"), "{met:?}");
+    let missed = check(&BEAM.replace("at_most = 2.0", "at_most = 0.5"));
+    assert!(missed.stderr.contains("stress <= 0.5 is not met here: it is 1.8"), "{missed:?}");
+}

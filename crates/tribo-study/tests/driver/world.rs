@@ -56,6 +56,8 @@ pub(crate) enum Fate {
     Stopped(Then),
     /// It runs to a good end, and no list has it.
     Hidden,
+    /// It gives its value, and goes on all the same.
+    Lingers,
     /// Told to stop, and still shown as running until its time to end is over.
     Closing(Then),
 }
@@ -153,10 +155,16 @@ impl Cluster {
     }
 
     fn answer(&self, job: &Job, kind: Kind) -> Answer {
-        let (spec, params) = self.memory().prepared(job.id).expect("prepared before it ran");
-        let params: BTreeMap<String, f64> = serde_json::from_slice(&params).expect("numbers by name");
+        // What is over may have been discarded.
+        let (params_digest, params) = match self.memory().prepared(job.id) {
+            Some((spec, params)) => (spec.params_digest, params),
+            None => (String::new(), vec![]),
+        };
         let finding = match kind {
-            Kind::Ok => Finding::answered(VALUE, params.values().map(|x| x * x).sum()),
+            Kind::Ok => {
+                let params: BTreeMap<String, f64> = serde_json::from_slice(&params).expect("numbers by name");
+                Finding::answered(VALUE, params.values().map(|x| x * x).sum())
+            }
             kind => Finding::none(kind, format!("made to be {}", kind.name())),
         };
         Answer {
@@ -164,7 +172,7 @@ impl Cluster {
             id: job.id,
             tag: job.tag.clone(),
             incarnation: job.incarnation,
-            params_digest: spec.params_digest,
+            params_digest,
             finding,
             exit_code: None,
             signal: None,
@@ -228,6 +236,11 @@ impl Cluster {
             Some(Fate::Answers(kind)) => {
                 self.memory().push_answer(self.answer(job, kind));
                 ended(Kind::Ok, "COMPLETED")
+            }
+            Some(Fate::Lingers) => {
+                self.memory().push_answer(self.answer(job, Kind::Ok));
+                self.jobs[index].ends = f64::INFINITY;
+                return;
             }
             Some(Fate::AnswersLate(delay)) => {
                 self.late.push((now + delay, self.answer(job, Kind::Ok)));
@@ -427,10 +440,18 @@ impl Runner for Remote {
     fn remove(&mut self, left: &[Left]) -> std::result::Result<(), Unreachable> {
         let mut cluster = self.0.borrow_mut();
         cluster.reach()?;
-        let stubborn = cluster.stubborn;
-        let wanted = |job: &&mut Job| left.iter().any(|left| left.job == job.number.to_string());
-        for job in cluster.jobs.iter_mut().filter(wanted).filter(|_| !stubborn) {
-            job.state = Some(ended(Kind::Cancelled, "CANCELLED"));
+        if cluster.stubborn {
+            return Ok(());
+        }
+        for index in 0..cluster.jobs.len() {
+            let job = cluster.jobs[index].clone();
+            if !left.iter().any(|left| left.job == job.number.to_string()) {
+                continue;
+            }
+            if job.running {
+                cluster.memory().push_answer(cluster.answer(&job, Kind::Cancelled));
+            }
+            cluster.jobs[index].state = Some(ended(Kind::Cancelled, "CANCELLED"));
         }
         Ok(())
     }

@@ -267,7 +267,7 @@ impl Kind {
 }
 
 /// Claims a folder for this process, as a job claims its attempt. False if another has it.
-pub(crate) fn claim(dir: &Path, tag: &Tag, by: &Stamp) -> std::io::Result<bool> {
+pub fn claim(dir: &Path, tag: &Tag, by: &Stamp) -> std::io::Result<bool> {
     Ok(matches!(claim::take(dir, tag, by)?, claim::Claimed::First | claim::Claimed::Again))
 }
 

@@ -1,9 +1,10 @@
 //! Studies on schedulers that are fakes, run by the real program: what they executed, and what they left.
 
-use crate::support::{Folder, Running};
+use crate::support::{Done, Folder, Running, done};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A study whose evaluations write down that they began, and where they see the study.
@@ -55,6 +56,9 @@ pub(crate) fn wait_until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
+/// The variable that tells the fakes where their state is.
+const STATE: &str = "FAKE_SCHED_STATE";
+
 /// A scheduler made of fakes, and a study for it.
 pub(crate) struct Cluster {
     pub(crate) folder: Folder,
@@ -79,10 +83,31 @@ impl Cluster {
         Cluster { folder, state, programs: fakes.join(programs) }
     }
 
+    /// What the scheduler is like; see `scheduler` among the fakes.
+    pub(crate) fn settings(&self, json: &str) {
+        fs::write(self.state.join("settings.json"), json).unwrap();
+    }
+
+    fn path(&self) -> String {
+        format!("{}:{}", self.programs.display(), std::env::var("PATH").unwrap())
+    }
+
     pub(crate) fn run(&self) -> Running {
-        let path = format!("{}:{}", self.programs.display(), std::env::var("PATH").unwrap());
-        self.folder
-            .start_with(["run"], &[("PATH", &path), ("FAKE_SCHED_STATE", self.state.to_str().unwrap())])
+        let env = [("PATH", self.path()), (STATE, self.state.display().to_string())];
+        self.folder.start_with(["run"], &env.each_ref().map(|(name, value)| (*name, value.as_str())))
+    }
+
+    /// Another command of the program, to its end.
+    pub(crate) fn tribo<const N: usize>(&self, args: [&str; N]) -> Done {
+        let mut command = self.folder.command(args);
+        done(command.env("PATH", self.path()).env(STATE, &self.state).output().unwrap())
+    }
+
+    /// Changes a job: `set ID KEY=VALUE...` or `stop ID STATE REASON`.
+    pub(crate) fn tell(&self, words: &[&str]) {
+        let mut command = Command::new(self.programs.join("scheduler"));
+        let output = command.args(words).env(STATE, &self.state).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
     /// How often a program was called, but for questions whether it would take a job.
@@ -99,6 +124,11 @@ impl Cluster {
         let jobs: serde_json::Value =
             serde_json::from_str(&fs::read_to_string(self.state.join("jobs.json")).unwrap()).unwrap();
         jobs["jobs"].as_array().unwrap().iter().map(|job| job["state"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Whether it was given so many jobs.
+    pub(crate) fn has_jobs(&self, n: usize) -> bool {
+        self.state.join("jobs.json").exists() && self.states().len() == n
     }
 
     /// Nothing waits or runs any more.

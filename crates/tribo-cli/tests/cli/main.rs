@@ -23,6 +23,7 @@ mod listing;
 mod looking;
 mod names;
 mod outputs;
+mod pbs;
 mod presets;
 mod pty;
 mod pull;

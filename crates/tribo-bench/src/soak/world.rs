@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use tribo_study::driver::clock::Clock;
 use tribo_study::job::{Answer, Spec};
+use tribo_study::runner::array::calls_for;
 use tribo_study::runner::{Attempt, JobRef, Left, Patience, Runner, Sighting, Submission, Unreachable};
 use tribo_study::store::record::{Entry, Record};
 use tribo_study::store::{Claim, Disk, Prepared, Request, Store};
@@ -83,6 +84,10 @@ impl Runner for Scheduler {
     fn remove(&mut self, left: &[Left]) -> std::result::Result<(), Unreachable> {
         self.lives()?;
         self.0.borrow_mut().remove(left)
+    }
+
+    fn calls_for(&self, attempts: usize) -> usize {
+        calls_for(attempts)
     }
 
     /// As with real schedulers.

@@ -87,6 +87,13 @@ impl Driver<'_> {
         if self.ready.is_empty() || self.urgent || room == 0 {
             return Ok(());
         }
+        // As many as the scheduler may be called for; they go together if that takes fewer calls.
+        let (wanted, credit) = (self.ready.len().min(room), self.limits.credit(now));
+        let calls = self.parts.runner.calls_for(wanted);
+        let (wanted, calls) = if calls <= credit { (wanted, calls) } else { (credit, credit) };
+        if wanted == 0 {
+            return Ok(());
+        }
         let avoid: Vec<String> = self
             .hosts
             .iter()
@@ -94,7 +101,7 @@ impl Driver<'_> {
             .map(|(host, _)| host.clone())
             .collect();
         let mut attempts = vec![];
-        for id in self.ready.iter().copied().take(room).collect::<Vec<_>>() {
+        for id in self.ready.iter().copied().take(wanted).collect::<Vec<_>>() {
             let Some(attempt) = self.parts.ledger.attempt(id) else { continue };
             let tag = attempt.tag.clone();
             match self.prepare(id, tag.clone()) {
@@ -115,6 +122,7 @@ impl Driver<'_> {
             return Ok(());
         }
         self.limits.submitting();
+        self.limits.called(now, calls);
         let submissions = self.parts.runner.submit(&attempts);
         if submissions.iter().any(|submission| matches!(submission, Submission::Accepted(_))) {
             self.pace.contact = true;

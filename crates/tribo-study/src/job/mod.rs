@@ -24,6 +24,7 @@ mod prepare;
 pub mod printf;
 mod proc;
 mod publish;
+mod scratch;
 mod signals;
 mod watch;
 

@@ -29,7 +29,9 @@ impl Driver<'_> {
     pub(super) fn fill(&mut self) -> Result<()> {
         let workers = self.parts.run.workers + self.parts.runner.ahead();
         let workers = workers.min(self.limits.cap.unwrap_or(usize::MAX)).max(1);
-        let mut free = workers.saturating_sub(self.sights.len() + self.ready.len());
+        let free = workers.saturating_sub(self.sights.len() + self.ready.len());
+        // What could not be submitted yet is better proposed later, and need not be looked for if this driver dies.
+        let (mut free, _) = self.affordable(free);
         // Trials without an attempt under way: after a crash, or to be tried again.
         let idle = self
             .parts
@@ -87,10 +89,7 @@ impl Driver<'_> {
         if self.ready.is_empty() || self.urgent || room == 0 {
             return Ok(());
         }
-        // As many as the scheduler may be called for; they go together if that takes fewer calls.
-        let (wanted, credit) = (self.ready.len().min(room), self.limits.credit(now));
-        let calls = self.parts.runner.calls_for(wanted);
-        let (wanted, calls) = if calls <= credit { (wanted, calls) } else { (credit, credit) };
+        let (wanted, calls) = self.affordable(self.ready.len().min(room));
         if wanted == 0 {
             return Ok(());
         }
@@ -138,6 +137,14 @@ impl Driver<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How many of so many attempts may be submitted now, and in how many calls: as many as the scheduler may be called for,
+    /// and all of them if they go together.
+    fn affordable(&self, attempts: usize) -> (usize, usize) {
+        let credit = self.limits.credit(self.parts.clock.now());
+        let calls = self.parts.runner.calls_for(attempts);
+        if calls <= credit { (attempts, calls) } else { (credit, credit) }
     }
 
     /// Attempts at a trial that ran out of memory.

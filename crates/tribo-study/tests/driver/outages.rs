@@ -2,6 +2,7 @@
 
 use crate::world::{World, warnings};
 use tribo_study::driver::notice::Finish;
+use tribo_study::store::record::Record;
 
 #[test]
 fn the_next_submission_follows_an_outage_within_fifteen_seconds() {
@@ -35,6 +36,10 @@ fn short_evaluations_do_not_flood_the_scheduler() {
     let within = |from: f64| cluster.calls.iter().filter(|at| (from..from + 60.0).contains(*at)).count();
     let most = (0..cluster.now.get() as u32).map(|from| within(f64::from(from))).max().unwrap();
     assert!(most <= 160, "{most} submissions in a minute");
+    // What waits for its second is not recorded as if it were about to be submitted.
+    let asked = world.memory.journal().into_iter().filter(|e| matches!(e.record, Record::Intended { .. }));
+    let late = asked.zip(&cluster.taken).filter(|(e, taken)| **taken - 1e-3 * e.ms as f64 > 0.5).count();
+    assert_eq!(late, 0, "attempts recorded half a second before they were submitted");
     // Twenty workers with one to three seconds each need five minutes; waiting for the next second costs a part of it.
     assert!(cluster.now.get() < 500.0, "{} s", cluster.now.get());
 }

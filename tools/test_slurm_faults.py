@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Studies on a real SLURM that preempts, requeues, loses a node and goes away for half a minute.
+"""Studies on a real SLURM that preempts, requeues, loses its nodes and goes away for half a minute.
 
-Run under `tools/slurm-one-host run FOLDER -- python3 tools/test_slurm_faults.py TRIBO`. First three studies at once:
+Run under `tools/slurm-one-host run FOLDER -- python3 tools/test_slurm_faults.py TRIBO`, without and with `--accounting`.
+First six studies at once:
 - `low`, whose jobs are cancelled by preemption: all three workers, three times over;
 - `again`, whose jobs are requeued by the same preemptions, and by `scontrol requeue`;
-- `fragile`, whose node is set down under two of its jobs.
-Then `never`, whose job asks for more time than its partition has: it is said at once that it can never run, and two
-interruptions a moment apart cancel it; and `suspended`, whose job is suspended for longer than its time limit.
+- `fragile`, both of whose nodes are set down under two of its jobs, and come back;
+- `never`, whose job asks for more time than its partition has: it is said at once that it can never run, and two
+  interruptions a moment apart cancel it;
+- `suspended`, whose job is suspended for longer than its time limit;
+- `resubmits`, whose driver is a job, by the script of the guide, and is told that its time is over.
 Then `outage`: the controller is stopped while seven jobs run, the driver is killed and started again meanwhile, the jobs
 end, and the controller comes back.
 
@@ -21,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import test_slurm_study
@@ -97,6 +101,11 @@ def finish(study, driver, evaluations):
     wait_for(f"the end of {study.name}", over, 90)
     log = (study / "run.log").read_text()[-3000:]
     assert driver.returncode == 0, f"{study.name}: exit {driver.returncode}\n{log}"
+    return checked(study, evaluations, log)
+
+
+def checked(study, evaluations, log):
+    """What must hold of a study that is over; the ends of attempts by kind."""
     told = records(study, "told")
     assert sorted(r["trial"] for r in told) == list(range(evaluations)), told
     # Each trial has its own number as its value: none lost, none doubled, none mixed up.
@@ -113,7 +122,7 @@ def finish(study, driver, evaluations):
     return kinds
 
 
-def preemption_and_a_failed_node(tribo, folder):
+def preemption_and_failed_nodes(tribo, folder):
     low = make(folder, "low", 5, evaluations=6, workers=3, partition="low", requeue="false")
     again = make(folder, "again", 5, evaluations=4, workers=2, partition="again", requeue="true")
     fragile = make(folder, "fragile", 5, evaluations=4, workers=2, partition="fragile", requeue="false")
@@ -124,11 +133,13 @@ def preemption_and_a_failed_node(tribo, folder):
         restarted += len(running("again"))
         if number == 0:
             wait_for("two jobs of `fragile`", lambda: under_way(fragile) == 2, 60)
-            [node] = set(slurm("squeue", "-h", "-p", "fragile", "-t", "R", "-o", "%N").split())
-            slurm("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
+            slurm("scontrol", "update", "NodeName=n3,n4", "State=DOWN", "Reason=test")
         # Both nodes, whole: everything on them has to go.
         slurm("sbatch", "-p", "high", "-N", "2", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 0.5")
         wait_for("a preemption", lambda: not running("low"), 30)
+    # None of `fragile` can run meanwhile.
+    wait_for("its next attempts", lambda: len(queue("fragile", "PENDING")) == 2, 60)
+    slurm("scontrol", "update", "NodeName=n3,n4", "State=RESUME")
     # Once more by hand, and without anybody preferred.
     wait_for("a job of `again`", lambda: let_run() or running("again"), 60)
     requeued = running("again")[0]
@@ -146,7 +157,7 @@ def preemption_and_a_failed_node(tribo, folder):
 
     kinds = finish(fragile, drivers[fragile], 4)
     assert kinds == {"ok": 4, "infrastructure NODE_FAIL (NodeDown)": 2}, kinds
-    print(f"fragile: node {node} set down under 2 jobs: {kinds}")
+    print(f"fragile: nodes n3 and n4 set down under 2 jobs, and back: {kinds}")
 
 
 def a_job_that_can_never_run(tribo, folder):
@@ -177,6 +188,33 @@ def a_suspended_job(tribo, folder):
     kinds = finish(study, driver, 1)
     assert kinds == {"ok": 1}, kinds
     print(f"suspended: 10 s with a time limit of 8 s: {kinds}")
+
+
+def guide_script():
+    """The driver as a job, as the guide shows it."""
+    text = (Path(__file__).parent.parent / "docs" / "guide" / "slurm.md").read_text()
+    return text.split("cat > driver.sh <<'END'\n")[1].split("END\n")[0]
+
+
+def a_driver_that_submits_itself_again(tribo, folder):
+    evaluations = 6
+    study = make(folder, "resubmits", 3, evaluations=evaluations, workers=2, partition="debug", requeue="false")
+    script = study / "driver.sh"
+    script.write_text(guide_script().replace("tribo run", f"{tribo} run"))
+
+    def drivers(states="PENDING,RUNNING"):
+        return slurm("squeue", "-h", "-n", "driver", "-t", states, "-o", "%i").split()
+
+    first = slurm("sbatch", "--parsable", "-D", str(study), str(script), str(study)).strip()
+    wait_for("two results", lambda: len(records(study, "told")) >= 2, 60)
+    # What SLURM does before the time of a job is over, by its option --signal.
+    slurm("scancel", "--batch", "--signal=TERM", first)
+    wait_for("the next driver", lambda: set(drivers()) - {first}, 30)
+    wait_for("the end of `resubmits`", lambda: len(records(study, "told")) == evaluations and not drivers(), 90)
+    log = "".join(path.read_text() for path in sorted(study.glob("slurm-*.out")))
+    kinds = checked(study, evaluations, log)
+    assert kinds == {"ok": evaluations} and len(records(study, "opened")) == 2, (kinds, log)
+    print(f"resubmits: a driver in a job was told that its time is over, and the next one went on: {kinds}")
 
 
 def controller_pid():
@@ -231,9 +269,15 @@ def main():
         folder = Path(name)
         folder.chmod(0o755)
         try:
-            preemption_and_a_failed_node(tribo, folder)
-            a_job_that_can_never_run(tribo, folder)
-            a_suspended_job(tribo, folder)
+            together = [
+                preemption_and_failed_nodes,
+                a_job_that_can_never_run,
+                a_suspended_job,
+                a_driver_that_submits_itself_again,
+            ]
+            with ThreadPoolExecutor() as pool:
+                for future in [pool.submit(test, tribo, folder) for test in together]:
+                    future.result()
             outage(tribo, folder)
         except BaseException:
             for log in sorted(folder.glob("*/run.log")):

@@ -18,5 +18,6 @@ pub mod program;
 pub mod projection;
 pub mod rivals;
 pub mod seeds;
+pub mod soak;
 pub mod update;
 pub mod workers;

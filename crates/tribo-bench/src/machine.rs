@@ -28,8 +28,17 @@ pub fn cpu_seconds() -> Option<f64> {
 
 /// Largest resident memory of this process so far, in MB; None where the system does not say.
 pub fn peak_rss_mb() -> Option<f64> {
+    memory_mb("VmHWM:")
+}
+
+/// Resident memory of this process now, in MB; None where the system does not say.
+pub fn rss_mb() -> Option<f64> {
+    memory_mb("VmRSS:")
+}
+
+fn memory_mb(name: &str) -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let line = status.lines().find(|line| line.starts_with(name))?;
     let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kilobytes * 1024.0 / 1e6)
 }

@@ -240,6 +240,69 @@ fn decks_copies_links_and_dakota_parameters() {
     assert_no_value(&wrong.run(), Kind::Unstarted, "wing.in:2: \"mahc\" is not a parameter");
 }
 
+/// A study whose command works on a disk of the machine, which is a folder of the test.
+fn on_scratch(line: &str) -> (Study, tempfile::TempDir) {
+    let (mut study, scratch) = (Study::shell(line), tempfile::tempdir().unwrap());
+    study.spec.evaluation.scratch = Some("$FAST/here".into());
+    study.spec.evaluation.copy = vec!["mesh.dat".into()];
+    fs::create_dir(scratch.path().join("here")).unwrap();
+    fs::write(study.path("mesh.dat"), "mesh").unwrap();
+    study.submit();
+    (study, scratch)
+}
+
+fn run_on(study: &Study, scratch: &Path) -> Answer {
+    study.submit();
+    assert!(study.command().env("FAST", scratch).status().unwrap().success());
+    assert_eq!(fs::read_dir(scratch.join("here")).unwrap().count(), 0, "nothing is left there");
+    study.answer("000012.a1.i0.json")
+}
+
+#[test]
+fn a_command_works_on_scratch_and_what_it_leaves_comes_back() {
+    let line = "pwd >where; cat mesh.dat params.json >seen; mkdir out; echo 1 >out/field; echo x >claim; \
+                echo '{\"objective\": 2.5}' >{result}";
+    let (mut study, scratch) = on_scratch(line);
+    assert_eq!(value(&run_on(&study, scratch.path())), Some(2.5));
+    let folder = scratch.path().join("here").join(format!("tribo-{}", study.spec.tag));
+    assert_eq!(study.read("where").trim(), folder.to_str().unwrap());
+    assert_eq!((study.read("seen"), study.read("out/field")), (format!("mesh{PARAMS}"), "1\n".into()));
+    assert!(!study.dir().join("mesh.dat").exists(), "what did not change stays where it was");
+    assert!(study.read("claim").contains("\"owner\""), "the job's own files are its own");
+    // Only what is asked for, and the answer.
+    fs::remove_dir_all(study.dir()).unwrap();
+    fs::remove_file(study.path("study.tribo/spool/done/000012.a1.i0.json")).unwrap();
+    study.spec.evaluation.fetch = vec!["out".into()];
+    assert_eq!(value(&run_on(&study, scratch.path())), Some(2.5));
+    let has = |name: &str| study.dir().join(name).exists();
+    assert_eq!((has("out/field"), has("result.json"), has("where")), (true, true, false));
+}
+
+#[test]
+fn scratch_that_cannot_be_had_or_brought_back_is_said() {
+    let (study, scratch) = on_scratch("true");
+    assert_eq!(study.start().end(), Some(0));
+    assert_no_value(&study.answer("000012.a1.i0.json"), Kind::Unstarted, "$FAST is not set on this machine");
+    let (study, _) = on_scratch("true");
+    study.submit();
+    assert!(study.command().env("FAST", "/nowhere").status().unwrap().success());
+    assert_no_value(&study.answer("000012.a1.i0.json"), Kind::Unstarted, "cannot be made on this machine");
+    // The attempt's folder has a folder where the file belongs.
+    let (study, _) = on_scratch("echo 1 >taken; echo '{\"objective\": 1}' >{result}");
+    fs::create_dir(study.dir().join("taken")).unwrap();
+    assert_no_value(&run_on(&study, scratch.path()), Kind::Transient, "cannot be copied back");
+    // Told to stop, a job has no time for that, and leaves nothing behind.
+    let (study, _) = on_scratch("touch begun \"$TRIBO_DIR/begun\"; exec sleep 600");
+    let job = Running(study.command().env("FAST", scratch.path()).spawn().unwrap());
+    study.wait_for("begun");
+    fs::remove_file(study.dir().join("begun")).unwrap();
+    job.signal("-TERM");
+    assert_eq!(job.end(), Some(0));
+    assert_no_value(&study.answer("000012.a1.i0.json"), Kind::Stopped, "SIGTERM");
+    assert!(!study.dir().join("begun").exists());
+    assert_eq!(fs::read_dir(scratch.path().join("here")).unwrap().count(), 0);
+}
+
 #[test]
 fn fault_07_the_second_copy_of_a_job_does_nothing() {
     let study = Study::shell("echo once >> count; echo 1 > result.json; echo {params}");

@@ -10,7 +10,7 @@ use std::path::Path;
 use tribo_bench::seeds::Failure;
 use tribo_bench::{
     ask, chaos, constraints, dimension, foresight, fuzz, honesty, known, local, paper, projection, rivals,
-    workers,
+    soak, workers,
 };
 
 #[derive(Debug, Subcommand)]
@@ -70,6 +70,10 @@ pub(crate) enum Command {
             tribo-bench chaos --kills 25 --chapters"
     )]
     Chaos(chaos::Options),
+    /// A long study with very many workers on a simulated cluster where everything fails that can.
+    #[command(after_help = "Examples:\n  tribo-bench soak\n  \
+        tribo-bench soak --workers 100 --evaluations 2000 --seed 7 --strategy auto")]
+    Soak(soak::Options),
     /// What the program costs on a workstation.
     #[command(after_help = "Example:\n  tribo-bench local --tribo target/release/tribo")]
     Local(local::Options),
@@ -92,6 +96,7 @@ impl Command {
             Command::Ask(options) => optimiser::ask(options),
             Command::Paper(options) => paper::write_page(options, &|what| eprintln!("{what}")),
             Command::Chaos(options) => program::chaos(options),
+            Command::Soak(options) => program::soak(options),
             Command::Local(options) => program::local(options),
         }
     }

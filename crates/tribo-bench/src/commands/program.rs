@@ -2,7 +2,10 @@
 
 use super::print;
 use tribo_bench::seeds::Failure;
-use tribo_bench::{chaos, local};
+use tribo_bench::{chaos, local, soak};
+
+/// Complaints that are printed.
+const COMPLAINTS: usize = 30;
 
 pub(super) fn chaos(options: &chaos::Options) -> Result<(), Failure> {
     let (report, wrong) = chaos::measure(options, |what| eprintln!("{what}"))?;
@@ -40,4 +43,35 @@ pub(super) fn local(options: &local::Options) -> Result<(), Failure> {
     let report = local::measure(options, |what| eprintln!("{what}"))?;
     print(&report)?;
     if report.ok { Ok(()) } else { Err("a bar is not reached".into()) }
+}
+
+pub(super) fn soak(options: &soak::Options) -> Result<(), Failure> {
+    let (report, complaints) = soak::measure(options, |what| eprintln!("{what}"))?;
+    print(&report)?;
+    let figure =
+        |value: Option<f64>, digits| value.map_or("?".to_owned(), |value| format!("{value:.digits$}"));
+    eprintln!(
+        "{} evaluations by {} workers in {:.1} virtual hours and {:.0} s, {} drivers, {} faults; {} trials, {} attempts: {} \
+         lost, {} doubled, {} left, {} values too late; {} of a core, {} MB at most, {} MB of journal",
+        report.evaluations,
+        report.workers,
+        report.hours,
+        report.seconds,
+        report.drivers,
+        report.faults.values().sum::<usize>(),
+        report.tally.trials,
+        report.tally.attempts,
+        report.tally.lost,
+        report.tally.doubled,
+        report.tally.left,
+        report.tally.values_too_late,
+        figure(report.share_of_core, 4),
+        figure(report.peak_mb, 0),
+        report.journal_bytes / 1_000_000,
+    );
+    complaints.iter().take(COMPLAINTS).for_each(|complaint| eprintln!("{complaint}"));
+    match complaints.len() {
+        0 => Ok(()),
+        n => Err(format!("{n} complaints").into()),
+    }
 }

@@ -213,6 +213,12 @@ pub struct Evaluation {
     /// Files and folders of the study folder to link there.
     #[serde(default)]
     pub link: Vec<PathBuf>,
+    /// A folder on the machine itself, which may name variables of the environment: the command works there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scratch: Option<String>,
+    /// What comes back from there; all that is new or changed if this is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fetch: Vec<PathBuf>,
     /// Additions to the environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
@@ -236,6 +242,8 @@ impl Evaluation {
             decks: vec![],
             copy: vec![],
             link: vec![],
+            scratch: None,
+            fetch: vec![],
             env: BTreeMap::new(),
             capture: 16_000_000,
             retry_exit_code: 75,

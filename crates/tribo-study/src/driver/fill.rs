@@ -29,7 +29,9 @@ impl Driver<'_> {
     pub(super) fn fill(&mut self) -> Result<()> {
         let workers = self.parts.run.workers + self.parts.runner.ahead();
         let workers = workers.min(self.limits.cap.unwrap_or(usize::MAX)).max(1);
-        let mut free = workers.saturating_sub(self.sights.len() + self.ready.len());
+        let free = workers.saturating_sub(self.sights.len() + self.ready.len());
+        // What could not be submitted yet is better proposed later, and need not be looked for if this driver dies.
+        let (mut free, _) = self.affordable(free);
         // Trials without an attempt under way: after a crash, or to be tried again.
         let idle = self
             .parts
@@ -87,6 +89,10 @@ impl Driver<'_> {
         if self.ready.is_empty() || self.urgent || room == 0 {
             return Ok(());
         }
+        let (wanted, calls) = self.affordable(self.ready.len().min(room));
+        if wanted == 0 {
+            return Ok(());
+        }
         let avoid: Vec<String> = self
             .hosts
             .iter()
@@ -94,7 +100,7 @@ impl Driver<'_> {
             .map(|(host, _)| host.clone())
             .collect();
         let mut attempts = vec![];
-        for id in self.ready.iter().copied().take(room).collect::<Vec<_>>() {
+        for id in self.ready.iter().copied().take(wanted).collect::<Vec<_>>() {
             let Some(attempt) = self.parts.ledger.attempt(id) else { continue };
             let tag = attempt.tag.clone();
             match self.prepare(id, tag.clone()) {
@@ -115,6 +121,7 @@ impl Driver<'_> {
             return Ok(());
         }
         self.limits.submitting();
+        self.limits.called(now, calls);
         let submissions = self.parts.runner.submit(&attempts);
         if submissions.iter().any(|submission| matches!(submission, Submission::Accepted(_))) {
             self.pace.contact = true;
@@ -130,6 +137,14 @@ impl Driver<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How many of so many attempts may be submitted now, and in how many calls: as many as the scheduler may be called for,
+    /// and all of them if they go together.
+    fn affordable(&self, attempts: usize) -> (usize, usize) {
+        let credit = self.limits.credit(self.parts.clock.now());
+        let calls = self.parts.runner.calls_for(attempts);
+        if calls <= credit { (attempts, calls) } else { (credit, credit) }
     }
 
     /// Attempts at a trial that ran out of memory.

@@ -15,13 +15,7 @@ const WALLS: usize = 15;
 impl Driver<'_> {
     /// Takes in the answers in the spool and the requests of other commands.
     pub(super) fn ingest(&mut self) -> Result<()> {
-        let (answers, rejected) = self.parts.store.harvest()?;
-        for text in rejected {
-            self.warn(format!("set aside: {text}"));
-        }
-        for answer in answers {
-            self.take(answer)?;
-        }
+        self.take_answers()?;
         for request in self.parts.store.requests()? {
             match request {
                 Request::Cancel(trial) => self.give_up(trial)?,
@@ -31,6 +25,15 @@ impl Driver<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Takes in the answers in the spool.
+    pub(super) fn take_answers(&mut self) -> Result<()> {
+        let (answers, rejected) = self.parts.store.harvest()?;
+        for text in rejected {
+            self.warn(format!("set aside: {text}"));
+        }
+        answers.into_iter().try_for_each(|answer| self.take(answer))
     }
 
     /// Takes in one answer.

@@ -9,6 +9,9 @@
 //! more is tried; if the moment was too short, such a look comes soon. So at most one submission is refused for each job
 //! that ends and for each look.
 //!
+//! A scheduler that others use, too, gets a hundred submissions as fast as they come, and then one a second: what was to
+//! be submitted meanwhile goes together, in arrays. Evaluations of seconds that need more are the work of pilots.
+//!
 //! Pure functions of times; nothing here touches a scheduler.
 
 /// What holds the driver back.
@@ -26,6 +29,9 @@ pub(super) struct Limits {
     short: bool,
     /// The scheduler is left alone until this time.
     away_until: f64,
+    /// Submissions that it may get at once, as of `counted_at`.
+    credit: f64,
+    counted_at: f64,
     /// Calls in a row that it did not answer.
     pub(super) failures: u32,
     /// A request to stop, or to cancel everything.
@@ -40,6 +46,10 @@ const PAUSE: (f64, f64) = (2.0, 10.0);
 const CLOSING: f64 = 0.3;
 /// After that many seconds it has closed it if it works at all: time for a look at the queue if the room was not there.
 pub(super) const CLOSED: f64 = 5.0;
+
+/// Submissions that may come in quick succession, and seconds in which one more is earned. A study of some hundred short
+/// evaluations never waits for it; a long one of short evaluations calls no more often than sites put up with.
+const CREDIT: (f64, f64) = (100.0, 1.0);
 
 /// The pause after this many calls in a row that were not answered.
 pub(super) fn pause(failures: u32) -> f64 {
@@ -56,6 +66,8 @@ impl Limits {
             after_end: false,
             short: false,
             away_until,
+            credit: CREDIT.0,
+            counted_at: 0.0,
             failures: 0,
             stop: false,
             cancel_all: false,
@@ -74,6 +86,20 @@ impl Limits {
             None => usize::MAX,
             Some(cap) => cap.saturating_sub(under_way),
         }
+    }
+
+    /// How many submissions a scheduler that others use, too, may get.
+    pub(super) fn credit(&self, now: f64) -> usize {
+        self.credit_at(now).max(0.0) as usize
+    }
+
+    /// It got so many submissions.
+    pub(super) fn called(&mut self, now: f64, calls: usize) {
+        (self.credit, self.counted_at) = (self.credit_at(now) - calls as f64, now);
+    }
+
+    fn credit_at(&self, now: f64) -> f64 {
+        (self.credit + (now - self.counted_at) / CREDIT.1).min(CREDIT.0)
     }
 
     /// A call was not answered, however many jobs it was about.
@@ -144,6 +170,26 @@ mod tests {
         limits.answered();
         assert_eq!((limits.room(60.0, 0), limits.failures), (usize::MAX, 0));
         assert_eq!((pause(1), pause(3), pause(4), pause(u32::MAX)), (2.0, 8.0, 10.0, 10.0));
+    }
+
+    #[test]
+    fn a_hundred_submissions_at_once_then_one_a_second() {
+        let mut limits = Limits::new();
+        let mut calls = vec![];
+        for tenth in 0..3000 {
+            let now = 1000.0 + 0.1 * f64::from(tenth);
+            if limits.credit(now) > 0 {
+                limits.called(now, 1);
+                calls.push(now);
+            }
+        }
+        let within = |seconds: f64| calls.iter().filter(|at| **at < 1000.0 + seconds).count();
+        // Ten a second, of which one is earned back: the credit lasts for eleven seconds.
+        assert!((108..=112).contains(&within(11.0)), "{}", within(11.0));
+        assert!((398..=400).contains(&calls.len()), "{}", calls.len());
+        assert!(limits.credit(1300.0) < 2 && limits.credit(1302.0) > 0);
+        // What was not used is kept up to a hundred, however long it is.
+        assert_eq!(limits.credit(1e6), 100);
     }
 
     #[test]

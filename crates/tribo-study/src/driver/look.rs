@@ -179,7 +179,7 @@ impl Driver<'_> {
             if group.prospect == Prospect::Waits && self.looks_at_waiting < 2 {
                 continue;
             }
-            if self.reasons.insert(group.key()) && self.reasons.len() <= REASONS {
+            if self.reasons.len() < REASONS && self.reasons.insert(group.key()) {
                 let text = group.text(&format!("[run.{}]", self.parts.runner.name()));
                 self.notices.push(match group.prospect {
                     Prospect::Waits => Notice::Waiting { text },

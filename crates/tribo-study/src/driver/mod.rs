@@ -249,6 +249,8 @@ impl<'a> Driver<'a> {
             if let Some(finish) = finish {
                 if !matches!(finish, Finish::Detached { .. }) {
                     self.clear_queue(interrupts);
+                    // What those say that were ended just now; nobody else would put it away.
+                    self.take_answers()?;
                     self.notices.drain(..).for_each(|notice| observer.notice(&notice));
                 }
                 self.append(Record::Closed { why: finish.to_string() })?;
@@ -256,6 +258,7 @@ impl<'a> Driver<'a> {
                     self.notices.drain(..).for_each(|notice| observer.notice(&notice));
                     self.parts.clock.sleep(FULL_DISK_S);
                 }
+                self.settle()?;
                 observer.notice(&Notice::Finished(finish.clone()));
                 return Ok(finish);
             }

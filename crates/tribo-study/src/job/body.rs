@@ -8,6 +8,7 @@ use super::command::{self, Places};
 use super::heartbeat::Heartbeat;
 use super::identity::{self, Stamp};
 use super::params::Params;
+use super::scratch::{Scratch, is_in_a_hurry};
 use super::signals::Signals;
 use super::watch::{Ending, Limits, Running, end_strays};
 use super::{
@@ -207,17 +208,23 @@ impl Job {
             Ok(study) => study,
             Err(error) => return unstarted(error.to_string()),
         };
-        let prepared =
-            extract::check(&spec.evaluation).and_then(|()| prepare::prepare(spec, &self.dir, &study));
+        let mut scratch = match extract::check(&spec.evaluation).and_then(|()| Scratch::make(spec, &self.dir))
+        {
+            Ok(scratch) => scratch,
+            Err(reason) => return unstarted(reason),
+        };
+        let work = scratch.as_ref().map_or(self.dir.clone(), |scratch| scratch.folder().to_owned());
+        let prepared = prepare::prepare(spec, &self.dir, &work, &study)
+            .and_then(|prepared| scratch.as_mut().map_or(Ok(()), Scratch::filled).map(|()| prepared));
         let (params, params_file) = match prepared {
             Ok(prepared) => prepared,
             Err(reason) => return unstarted(reason),
         };
-        let result_file = self.dir.join(extract::result_file(&spec.evaluation.result));
+        let result_file = work.join(extract::result_file(&spec.evaluation.result));
         let places = Places {
             params: &params_file,
             result: &result_file,
-            dir: &self.dir,
+            dir: &work,
             study: &study,
             trial: spec.id.trial,
             attempt: spec.id.attempt,
@@ -232,7 +239,15 @@ impl Job {
         match self.spawn(spec, &places, &params, &limits, heartbeat) {
             Ok(ending) => {
                 let out_of_memory = memory::kills() > kills && kills.is_some();
-                let finding = judge::judge(&spec.evaluation, &ending, &self.dir, out_of_memory);
+                let hurry = ending.stop.as_ref().is_some_and(|stop| is_in_a_hurry(stop.kind));
+                let back = match &scratch {
+                    Some(scratch) if !hurry => scratch.bring_back(&spec.evaluation, &self.dir),
+                    _ => Ok(()),
+                };
+                let finding = match back {
+                    Ok(()) => judge::judge(&spec.evaluation, &ending, &self.dir, out_of_memory),
+                    Err(reason) => Finding::none(Kind::Transient, reason),
+                };
                 self.answer_of(finding, ending, started)
             }
             Err(reason) => unstarted(reason),
@@ -268,7 +283,7 @@ impl Job {
         let dir = format!("TRIBO_DIR={}", self.dir.display());
         self.environment(&mut command, spec, places, params);
         command
-            .current_dir(&self.dir)
+            .current_dir(places.dir)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -15,7 +15,7 @@ use std::process::Command;
 pub(super) struct Places<'a> {
     pub(super) params: &'a Path,
     pub(super) result: &'a Path,
-    /// The attempt's folder.
+    /// The folder in which the command works: the attempt's, or one on a disk of the machine.
     pub(super) dir: &'a Path,
     /// The study folder.
     pub(super) study: &'a Path,

@@ -24,6 +24,7 @@ mod prepare;
 pub mod printf;
 mod proc;
 mod publish;
+mod scratch;
 mod signals;
 mod watch;
 
@@ -267,7 +268,7 @@ impl Kind {
 }
 
 /// Claims a folder for this process, as a job claims its attempt. False if another has it.
-pub(crate) fn claim(dir: &Path, tag: &Tag, by: &Stamp) -> std::io::Result<bool> {
+pub fn claim(dir: &Path, tag: &Tag, by: &Stamp) -> std::io::Result<bool> {
     Ok(matches!(claim::take(dir, tag, by)?, claim::Claimed::First | claim::Claimed::Again))
 }
 

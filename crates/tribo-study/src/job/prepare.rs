@@ -19,7 +19,8 @@ use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 
-const RESERVED: [&str; 9] = [
+/// Names of the job's own files.
+pub(super) const RESERVED: [&str; 9] = [
     SPEC_FILE,
     PARAMS_FILE,
     ANSWER_FILE,
@@ -36,11 +37,17 @@ pub fn digest(text: &[u8]) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Reads the parameters and makes the folder ready; gives the parameters and the file the command will read them from.
-pub(super) fn prepare(spec: &Spec, dir: &Path, study: &Path) -> Result<(Params, PathBuf), String> {
+/// Reads the parameters in the attempt's folder and makes `work` ready, the folder in which the command works; gives the
+/// parameters and the file the command will read them from.
+pub(super) fn prepare(
+    spec: &Spec,
+    attempt: &Path,
+    work: &Path,
+    study: &Path,
+) -> Result<(Params, PathBuf), String> {
     let evaluation = &spec.evaluation;
-    let json = dir.join(PARAMS_FILE);
-    let text = fs::read(&json).map_err(|error| format!("{PARAMS_FILE} cannot be read: {error}"))?;
+    let text = fs::read(attempt.join(PARAMS_FILE))
+        .map_err(|error| format!("{PARAMS_FILE} cannot be read: {error}"))?;
     let found = digest(&text);
     if found != spec.params_digest {
         let wanted = &spec.params_digest;
@@ -49,26 +56,26 @@ pub(super) fn prepare(spec: &Spec, dir: &Path, study: &Path) -> Result<(Params, 
         ));
     }
     let params = Params::read(&text).map_err(|error| format!("{PARAMS_FILE} cannot be used: {error}"))?;
-    let store = dir.ancestors().nth(3).unwrap_or(dir);
+    let store = attempt.ancestors().nth(3).unwrap_or(attempt);
     for path in &evaluation.copy {
-        copy(&study.join(path), &place(dir, path)?, store)?;
+        copy(&study.join(path), &place(work, path)?, store)?;
     }
     for path in &evaluation.link {
-        link(&study.join(path), &place(dir, path)?)?;
+        link(&study.join(path), &place(work, path)?)?;
     }
     for deck in &evaluation.decks {
-        render(deck, dir, study, &params)?;
+        render(deck, work, study, &params)?;
     }
     let file = match evaluation.params {
-        ParamsFormat::Json => json,
+        ParamsFormat::Json => work.join(PARAMS_FILE),
         format => {
-            let path = dir.join(DAKOTA_FILE);
+            let path = work.join(DAKOTA_FILE);
             write(&path, params.dakota(format, spec.id.trial, &responses(evaluation)).as_bytes())?;
             path
         }
     };
     for name in answer_files(evaluation) {
-        remove_stale(dir, name)?;
+        remove_stale(work, name)?;
     }
     Ok((params, file))
 }

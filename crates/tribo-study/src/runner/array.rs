@@ -15,6 +15,11 @@ use crate::tag::{StudyId, Tag};
 /// From how many attempts on an array is worth it: hpc sites count submissions, and arrays cost an extra file.
 pub const SMALLEST_ARRAY: usize = 4;
 
+/// How many submissions so many attempts are, where arrays may be large.
+pub fn calls_for(attempts: usize) -> usize {
+    if attempts < SMALLEST_ARRAY { attempts } else { 1 }
+}
+
 /// The array of these attempts; None if there are none.
 pub(crate) fn array(study: &StudyId, attempts: &[Attempt]) -> Option<Array> {
     let first = attempts.iter().map(|attempt| attempt.id).min()?;

@@ -154,6 +154,11 @@ pub trait Runner {
         0
     }
 
+    /// How often a server that others use, too, is called to submit so many attempts.
+    fn calls_for(&self, _attempts: usize) -> usize {
+        0
+    }
+
     /// Waits for at most this long, less if something may have happened. True if the runner has its own way to wait; the
     /// driver sleeps on its clock otherwise.
     fn wait(&mut self, _seconds: f64) -> bool {

@@ -3,6 +3,7 @@
 //! To add one, write its folder, with a `SCHEDULER` as the others have it, and put it into `ALL`: the study file, its schema
 //! and reference, the program and the jobs all ask this list. What schedulers share is in `runner`.
 
+mod memory;
 pub mod pbs;
 pub mod slurm;
 pub mod ssh;

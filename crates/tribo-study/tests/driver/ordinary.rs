@@ -220,6 +220,15 @@ fn nothing_of_a_study_is_left_in_the_queue() {
 }
 
 #[test]
+fn what_a_job_says_that_is_ended_with_its_study_is_put_away() {
+    let mut world = World::new(3, 1);
+    world.cluster.borrow_mut().fates.insert(first(1), Fate::Lingers);
+    assert_eq!(world.drive().0.unwrap(), Finish::Evaluations);
+    assert_eq!(world.cluster.borrow().active(), 0);
+    world.check(3);
+}
+
+#[test]
 fn what_would_not_leave_the_queue_is_named() {
     let mut world = with_a_job_left();
     world.cluster.borrow_mut().stubborn = true;

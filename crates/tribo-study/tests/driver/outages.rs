@@ -2,6 +2,7 @@
 
 use crate::world::{World, warnings};
 use tribo_study::driver::notice::Finish;
+use tribo_study::store::record::Record;
 
 #[test]
 fn the_next_submission_follows_an_outage_within_fifteen_seconds() {
@@ -23,6 +24,36 @@ fn the_next_submission_follows_an_outage_within_fifteen_seconds() {
         let calls = cluster.n_refused as f64 / workers as f64;
         assert!(calls <= 3.0 + length / 10.0, "{calls} submissions in {length} s");
     }
+}
+
+#[test]
+fn short_evaluations_do_not_flood_the_scheduler() {
+    let mut world = World::new(3_000, 20);
+    (world.cluster.borrow_mut().duration, world.cluster.borrow_mut().spread) = (1.0, 2.0);
+    world.drive().0.unwrap();
+    world.check(3_000);
+    let cluster = world.cluster.borrow();
+    let within = |from: f64| cluster.calls.iter().filter(|at| (from..from + 60.0).contains(*at)).count();
+    let most = (0..cluster.now.get() as u32).map(|from| within(f64::from(from))).max().unwrap();
+    assert!(most <= 160, "{most} submissions in a minute");
+    // What waits for its second is not recorded as if it were about to be submitted.
+    let asked = world.memory.journal().into_iter().filter(|e| matches!(e.record, Record::Intended { .. }));
+    let late = asked.zip(&cluster.taken).filter(|(e, taken)| **taken - 1e-3 * e.ms as f64 > 0.5).count();
+    assert_eq!(late, 0, "attempts recorded half a second before they were submitted");
+    // Twenty workers with one to three seconds each need five minutes; waiting for the next second costs a part of it.
+    assert!(cluster.now.get() < 500.0, "{} s", cluster.now.get());
+}
+
+#[test]
+fn without_arrays_many_workers_are_filled_by_and_by() {
+    let mut world = World::new(300, 300);
+    world.cluster.borrow_mut().without_arrays = true;
+    world.cluster.borrow_mut().duration = 1000.0;
+    world.drive().0.unwrap();
+    world.check(300);
+    let cluster = world.cluster.borrow();
+    let by = |seconds: f64| cluster.taken.iter().filter(|at| **at <= seconds).count();
+    assert_eq!((by(0.5), by(50.0), by(201.0)), (100, 150, 300));
 }
 
 #[test]

@@ -16,6 +16,7 @@ use tribo_study::driver::notice::{Finish, Notice, Observer};
 use tribo_study::driver::{Driver, Interrupt, Interrupts, Parts};
 use tribo_study::job::{Answer, Finding, JOB_VERSION, Kind, Spec};
 use tribo_study::outputs::{Goal, Output, VALUE};
+use tribo_study::runner::array::calls_for;
 use tribo_study::runner::{
     Attempt, Ending, JobRef, Left, Patience, Runner, Sighting, State, Submission, Unreachable,
 };
@@ -56,6 +57,8 @@ pub(crate) enum Fate {
     Stopped(Then),
     /// It runs to a good end, and no list has it.
     Hidden,
+    /// It gives its value, and goes on all the same.
+    Lingers,
     /// Told to stop, and still shown as running until its time to end is over.
     Closing(Then),
 }
@@ -101,6 +104,8 @@ pub(crate) struct Cluster {
     pub(crate) fates: BTreeMap<AttemptId, Fate>,
     /// Seconds an evaluation takes.
     pub(crate) duration: f64,
+    /// Up to this many times as long more, by the number of its trial.
+    pub(crate) spread: f64,
     /// Seconds before an accepted job starts.
     pub(crate) queue: f64,
     /// Why it waits until then.
@@ -111,6 +116,10 @@ pub(crate) struct Cluster {
     /// Looks for what is left when a study is over.
     pub(crate) n_last_looks: usize,
     pub(crate) n_submissions: usize,
+    /// Every job is a submission of its own.
+    pub(crate) without_arrays: bool,
+    /// When submissions came, however many jobs each was about.
+    pub(crate) calls: Vec<f64>,
     /// When jobs were taken.
     pub(crate) taken: Vec<f64>,
     /// How often the scheduler said no, or nothing.
@@ -153,10 +162,16 @@ impl Cluster {
     }
 
     fn answer(&self, job: &Job, kind: Kind) -> Answer {
-        let (spec, params) = self.memory().prepared(job.id).expect("prepared before it ran");
-        let params: BTreeMap<String, f64> = serde_json::from_slice(&params).expect("numbers by name");
+        // What is over may have been discarded.
+        let (params_digest, params) = match self.memory().prepared(job.id) {
+            Some((spec, params)) => (spec.params_digest, params),
+            None => (String::new(), vec![]),
+        };
         let finding = match kind {
-            Kind::Ok => Finding::answered(VALUE, params.values().map(|x| x * x).sum()),
+            Kind::Ok => {
+                let params: BTreeMap<String, f64> = serde_json::from_slice(&params).expect("numbers by name");
+                Finding::answered(VALUE, params.values().map(|x| x * x).sum())
+            }
             kind => Finding::none(kind, format!("made to be {}", kind.name())),
         };
         Answer {
@@ -164,7 +179,7 @@ impl Cluster {
             id: job.id,
             tag: job.tag.clone(),
             incarnation: job.incarnation,
-            params_digest: spec.params_digest,
+            params_digest,
             finding,
             exit_code: None,
             signal: None,
@@ -229,6 +244,11 @@ impl Cluster {
                 self.memory().push_answer(self.answer(job, kind));
                 ended(Kind::Ok, "COMPLETED")
             }
+            Some(Fate::Lingers) => {
+                self.memory().push_answer(self.answer(job, Kind::Ok));
+                self.jobs[index].ends = f64::INFINITY;
+                return;
+            }
             Some(Fate::AnswersLate(delay)) => {
                 self.late.push((now + delay, self.answer(job, Kind::Ok)));
                 ended(Kind::Ok, "COMPLETED")
@@ -277,12 +297,13 @@ impl Cluster {
     fn take(&mut self, attempt: &Attempt) -> u64 {
         let number = 1 + self.jobs.len() as u64;
         let starts = self.now.get() + self.queue;
+        let part = (attempt.id.trial * 37 % 100) as f64 / 100.0;
         let job = Job {
             id: attempt.id,
             tag: attempt.tag.clone(),
             number,
             starts,
-            ends: starts + self.duration,
+            ends: starts + self.duration * (1.0 + self.spread * part),
             state: None,
             running: false,
             fate: self.fates.get(&attempt.id).cloned(),
@@ -427,12 +448,24 @@ impl Runner for Remote {
     fn remove(&mut self, left: &[Left]) -> std::result::Result<(), Unreachable> {
         let mut cluster = self.0.borrow_mut();
         cluster.reach()?;
-        let stubborn = cluster.stubborn;
-        let wanted = |job: &&mut Job| left.iter().any(|left| left.job == job.number.to_string());
-        for job in cluster.jobs.iter_mut().filter(wanted).filter(|_| !stubborn) {
-            job.state = Some(ended(Kind::Cancelled, "CANCELLED"));
+        if cluster.stubborn {
+            return Ok(());
+        }
+        for index in 0..cluster.jobs.len() {
+            let job = cluster.jobs[index].clone();
+            if !left.iter().any(|left| left.job == job.number.to_string()) {
+                continue;
+            }
+            if job.running {
+                cluster.memory().push_answer(cluster.answer(&job, Kind::Cancelled));
+            }
+            cluster.jobs[index].state = Some(ended(Kind::Cancelled, "CANCELLED"));
         }
         Ok(())
+    }
+
+    fn calls_for(&self, attempts: usize) -> usize {
+        if self.0.borrow().without_arrays { attempts } else { calls_for(attempts) }
     }
 
     fn patience(&self) -> Patience {
@@ -706,6 +739,8 @@ impl Runner for Mortal<Remote> {
         self.0.name()
     }
     fn submit(&mut self, attempts: &[Attempt]) -> Vec<Submission> {
+        let now = self.0.0.borrow().now.get();
+        self.0.0.borrow_mut().calls.push(now);
         // One by one: a process can die between two of them.
         let one = |attempt: &Attempt| match self.1.goes_on() {
             true => self.0.submit(std::slice::from_ref(attempt)).remove(0),
@@ -730,6 +765,9 @@ impl Runner for Mortal<Remote> {
     }
     fn remove(&mut self, left: &[Left]) -> std::result::Result<(), Unreachable> {
         self.0.remove(left)
+    }
+    fn calls_for(&self, attempts: usize) -> usize {
+        self.0.calls_for(attempts)
     }
     fn patience(&self) -> Patience {
         self.0.patience()

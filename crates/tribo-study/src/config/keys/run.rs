@@ -131,6 +131,21 @@ const OWN: &[Key] = &[
     )
     .or("[]"),
     key("link", LINES, "[\"tables\"]", "Files and folders of the study folder to link there.").or("[]"),
+    key(
+        "scratch",
+        Type::Text,
+        "\"$TMPDIR\"",
+        "A folder on a disk of the machine that evaluates, with variables of its environment: the command works in a folder of \
+         its own there, which gets copies, links and decks and is removed afterwards.",
+    )
+    .or_prose("the working directory is in the store"),
+    key(
+        "fetch",
+        LINES,
+        "[\"fields\", \"solver.log\"]",
+        "Files and folders that are copied back from `scratch`, besides the answer; without `scratch` all stays where it is.",
+    )
+    .or_prose("all that the command made or changed there"),
     key("env", Type::Names, "{ OMP_NUM_THREADS = \"4\" }", "Additions to the environment.").or("{}"),
     key(
         "keep",

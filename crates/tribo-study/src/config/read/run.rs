@@ -8,7 +8,7 @@ use crate::outputs::{Goal, Output};
 use crate::scheduler;
 use crate::tag::Tag;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 use tribo::limit::Limit;
 use tribo::space::{Kind, Space};
@@ -155,6 +155,8 @@ fn evaluation(file: &View<'_>, run: &View<'_>, simulated: bool, outputs: &[Outpu
         decks: decks(run)?,
         copy: paths(run, "copy"),
         link: paths(run, "link"),
+        scratch: run.text("scratch"),
+        fetch: fetched(run)?,
         env: run.names("env").into_iter().collect(),
         capture: run.size("capture").unwrap_or(0),
         retry_exit_code: run.integer("retry_exit_code").unwrap_or(0),
@@ -169,6 +171,17 @@ fn evaluation(file: &View<'_>, run: &View<'_>, simulated: bool, outputs: &[Outpu
         return Err(run.complaint(given.unwrap_or("retry_exit_code"), message));
     }
     Ok(evaluation)
+}
+
+/// What comes back from the scratch folder.
+fn fetched(run: &View<'_>) -> Read<Vec<PathBuf>> {
+    let fetch = paths(run, "fetch");
+    let inside = |path: &&PathBuf| path.components().all(|part| matches!(part, Component::Normal(_)));
+    if let Some(path) = fetch.iter().find(|path| !inside(path) || path.as_os_str().is_empty()) {
+        let message = format!("`fetch` has {path:?}, which is no name of a file or folder inside `scratch`");
+        return Err(run.complaint("fetch", message));
+    }
+    Ok(fetch)
 }
 
 fn paths(view: &View<'_>, key: &str) -> Vec<PathBuf> {

@@ -274,6 +274,10 @@ fn runs() {
     added("[run]\ncommand = \"./f\"\nretries = «32", &["35 retries"]);
     added("[run]\ncommand = \"./f\"\ncapture = «\"16 megs\"", &["\"16MB\""]);
     added("[run]\ncommand = \"./f\"\nretry_exit_code = «65", &["both 65"]);
+    added(
+        "[run]\ncommand = \"./f\"\nscratch = \"/x\"\nfetch = «[\"../a\"]",
+        &["\"../a\"", "inside `scratch`"],
+    );
     added("[run]\ncommand = \"./f\"\n[run.env]\n«TRIBO_X = \"1\"", &["set by tribo"]);
     added("[run]\ncommand = \"./f\"\n[run.env]\nN = «4", &["N = \"4\""]);
     added(

@@ -20,7 +20,7 @@ mod submit;
 
 use super::Scheduler;
 use crate::Error;
-use crate::runner::array::submit_in_groups;
+use crate::runner::array::{self, submit_in_groups};
 use crate::runner::batch::{Around, Batch};
 use crate::runner::command::Output;
 use crate::runner::join::{self, Listed, join};
@@ -195,6 +195,10 @@ impl Runner for Pbs {
 
     fn remove(&mut self, left: &[Left]) -> Result<(), Unreachable> {
         self.cancel_ids(&left.iter().map(|left| left.job.clone()).collect::<Vec<_>>())
+    }
+
+    fn calls_for(&self, attempts: usize) -> usize {
+        array::calls_for(attempts)
     }
 
     fn patience(&self) -> Patience {

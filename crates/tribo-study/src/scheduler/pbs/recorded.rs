@@ -3,11 +3,18 @@
 //! `tests/data/pbs-recordings.json` has the commands with exit codes and both streams. `qstat` was recorded as JSON, which
 //! tribo does not read; the same attributes are written here as `qstat -f` writes them, lines broken and all, so that
 //! states and exit statuses are those of the real server. The text form itself is held by the tests of `status`.
+//!
+//! `tests/data/pbs-situations.json` has what the same server was seen to answer when something befell jobs: states, counts,
+//! complaints and the exit codes 38 and 153 are its own, the rest is as in its other answers.
 
 use super::states::state;
 use super::{outcome, status};
+use crate::job::{Array, JOB_VERSION};
+use crate::layout::Layout;
+use crate::runner::batch::Batch;
 use crate::runner::command::Output;
 use crate::runner::{State, Submission};
+use crate::tag::{AttemptId, StudyId, Tag};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -28,7 +35,14 @@ impl Recording {
 }
 
 fn recordings() -> BTreeMap<String, Recording> {
-    let text = include_str!("../../../tests/data/pbs-recordings.json");
+    named(include_str!("../../../tests/data/pbs-recordings.json"))
+}
+
+fn situations() -> BTreeMap<String, Recording> {
+    named(include_str!("../../../tests/data/pbs-situations.json"))
+}
+
+fn named(text: &str) -> BTreeMap<String, Recording> {
     let list: Vec<Recording> = serde_json::from_str(text).unwrap();
     list.into_iter().map(|recording| (recording.name.clone(), recording)).collect()
 }
@@ -172,4 +186,58 @@ fn all_recorded_deletions_are_done_or_harmless() {
         assert!(outcome::deleted(&recording.output()), "{name}");
     }
     assert_eq!(recordings["qselect"].stdout, "1.pbs1\n");
+}
+
+/// What a study, whose attempt 12.a1 is a job and 13.a1 an element of an array, sees in a listing: attempt, id and state.
+fn seen(recording: &Recording) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let layout = Layout::of(&folder.path().join("study.toml"));
+    let study = StudyId::from_bits(2);
+    let elements = [12, 13].map(|trial| AttemptId { trial, attempt: 1 }).to_vec();
+    let array = Array { version: JOB_VERSION, tag: Tag::array(&study, 3), elements };
+    std::fs::create_dir_all(layout.store().join("arrays")).unwrap();
+    std::fs::write(layout.array(&array.tag), serde_json::to_vec(&array).unwrap()).unwrap();
+    let mut batch = Batch::new(study, &layout, "tribo".into(), None);
+    let mut seen = vec![];
+    for job in status::jobs(&recording.stdout) {
+        let Some(listed) = job.listed(&mut batch, &BTreeMap::new()) else { continue };
+        let attempt = batch.attempt(&listed.name, listed.index).unwrap();
+        seen.push(format!("{attempt} {} {}", listed.job, word(listed.state)));
+    }
+    seen
+}
+
+#[test]
+fn what_befalls_jobs_is_understood() {
+    let situations = situations();
+    let listing = |name: &str, expected: &[&str]| {
+        let recording = &situations[name];
+        assert!(status::answered(&recording.output()), "{name}");
+        assert_eq!(seen(recording), expected, "{name}");
+    };
+    // An element that is rerun waits, and runs again under the same id.
+    listing("rerun-before", &["000013.a1 8[1].pbs1 running"]);
+    listing("rerun-waits", &["000013.a1 8[1].pbs1 queued"]);
+    listing("rerun-again", &["000013.a1 8[1].pbs1 running"]);
+    listing("held", &["000012.a1 6.pbs1 held: held (type u)"]);
+    listing("never", &["000012.a1 7.pbs1 impossible: Can Never Run"]);
+    listing("stopped-queue", &["000012.a1 9.pbs1 queued"]);
+    let reason = State::Queued(Some("Not Running: Queue not started.".into()));
+    assert_eq!(state(&status::jobs(&situations["stopped-queue"].stdout)[0], true), reason);
+    // Under another name a job is known by its tag, and without one it is somebody else's.
+    listing("renamed", &["000012.a1 10.pbs1 running"]);
+    listing("renamed-other", &[]);
+    listing("no-history", &[]);
+    listing("unknown", &[]);
+}
+
+#[test]
+fn what_is_not_taken_is_understood() {
+    let situations = situations();
+    let said = |name: &str| outcome::of(Ok(situations[name].output()));
+    let complaint = "qsub: Queue is not enabled";
+    assert_eq!(said("disabled-queue"), Submission::Unavailable(complaint.into()));
+    assert!(outcome::is_closed(complaint), "which `tribo check` says at once");
+    assert!(matches!(said("full-queue"), Submission::Limited(_)));
+    assert!(matches!(said("bad-log"), Submission::Refused(_)));
 }

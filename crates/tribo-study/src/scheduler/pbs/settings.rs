@@ -16,6 +16,14 @@ pub(super) static SECTION: Section = table(
         key("account", Type::Text, "\"wing\"", "`-A`."),
         key("project", Type::Text, "\"p42\"", "`-P`."),
         key("select", Type::Text, "\"1:ncpus=4:mem=8gb:ngpus=1\"", "`-l select`."),
+        key(
+            "memory_growth",
+            Type::Integer { low: 0, high: 1000 },
+            "50",
+            "Per cent by which `mem` in `select` is larger in the next attempt when it was too little; see `memory` in \
+             `[run.retries]`.",
+        )
+        .or("0"),
         key("place", Type::Text, "\"scatter:excl\"", "`-l place`."),
         key("time", Type::Duration, "\"1h\"", "`-l walltime`.").or_prose("`timeout` and three minutes"),
         key("options", TEXTS, "[\"-p\", \"10\"]", "Further options, given to `qsub` as they are.").or("[]"),
@@ -34,6 +42,8 @@ pub struct PbsSettings {
     pub account: Option<String>,
     /// `-l select=...`, e.g. `1:ncpus=4:mem=8gb`.
     pub select: Option<String>,
+    /// Per cent more `mem` in `select` after each attempt that had too little.
+    pub memory_growth: u32,
     /// `-P`.
     pub project: Option<String>,
     /// `-l place`.
@@ -59,6 +69,7 @@ pub(super) fn read(view: &View<'_>) -> Result<Arc<dyn Settings>, Complaint> {
         queue: view.text("queue"),
         account: view.text("account"),
         select: view.text("select"),
+        memory_growth: view.integer("memory_growth").unwrap_or(0),
         project: view.text("project"),
         place: view.text("place"),
         time: view.duration("time"),

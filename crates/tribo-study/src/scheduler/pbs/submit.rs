@@ -6,6 +6,7 @@
 use super::PbsSettings;
 use crate::runner::batch::{Prepared, option};
 use crate::runner::local::LOG_FILE;
+use crate::scheduler::memory::grown;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -17,7 +18,9 @@ pub(super) fn arguments(
     logs: bool,
 ) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["-N".into(), job.tag.as_str().into()];
-    arguments.extend(resources(config, wall));
+    let select =
+        config.select.as_ref().map(|select| with_memory(select, config.memory_growth, job.memory_kills));
+    arguments.extend(resources(&PbsSettings { select, ..config.clone() }, wall));
     // PBS restarts nothing by itself, but for arrays, which it accepts in no other way; the claim keeps those in check.
     let (rerun, log) = match job.elements {
         None => ("n", job.folder.join(LOG_FILE)),
@@ -66,6 +69,33 @@ fn resources(config: &PbsSettings, wall: Option<Duration>) -> Vec<OsString> {
     arguments
 }
 
+/// A selection of chunks whose `mem` is larger by so many per cent for each time that it was too little. What is no size of
+/// PBS stays.
+fn with_memory(select: &str, percent: u32, times: u32) -> String {
+    let larger = |resource: &str| {
+        let size = resource.strip_prefix("mem=")?;
+        let digits = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let bytes_each = match size[digits.len()..].to_ascii_lowercase().as_str() {
+            "" | "b" => 1.0,
+            "kb" => 1024f64,
+            "mb" => 1024f64.powi(2),
+            "gb" => 1024f64.powi(3),
+            "tb" => 1024f64.powi(4),
+            _ => return None,
+        };
+        let kilobytes = grown(digits.parse::<u64>().ok()? as f64 * bytes_each / 1024.0, percent, times)?;
+        Some(format!("mem={kilobytes}kb"))
+    };
+    let chunk = |chunk: &str| {
+        let resources: Vec<String> = chunk
+            .split(':')
+            .map(|resource| larger(resource).unwrap_or_else(|| resource.to_owned()))
+            .collect();
+        resources.join(":")
+    };
+    select.split('+').map(chunk).collect::<Vec<_>>().join("+")
+}
+
 /// Hours, minutes and seconds; hours may be many.
 fn clock(time: Duration) -> String {
     let seconds = time.as_secs().max(1);
@@ -78,16 +108,19 @@ mod tests {
     use crate::tag::{StudyId, Tag};
     use std::collections::BTreeSet;
 
-    fn text(config: &PbsSettings, wall: Option<Duration>, elements: Option<usize>) -> String {
-        let job = Prepared {
+    fn prepared(elements: Option<usize>) -> Prepared {
+        Prepared {
             tag: Tag::array(&StudyId::from_bits(1), 3),
             script: "/s/job.sh".into(),
             folder: "/s".into(),
             elements,
             avoid: BTreeSet::new(),
             memory_kills: 0,
-        };
-        let arguments = arguments(config, wall, &job, true);
+        }
+    }
+
+    fn text(config: &PbsSettings, wall: Option<Duration>, elements: Option<usize>) -> String {
+        let arguments = arguments(config, wall, &prepared(elements), true);
         arguments.iter().map(|argument| argument.to_str().unwrap()).collect::<Vec<_>>().join(" ")
     }
 
@@ -105,6 +138,20 @@ mod tests {
                         -l walltime=100:00:05 -r n -j oe -o /s/job.log -W umask=022 -v TRIBO_TAG=s000001y0000003 \
                         -p 10 /s/job.sh";
         assert_eq!(text(&config, Some(Duration::from_secs(360_005)), None), expected);
+    }
+
+    #[test]
+    fn memory_that_was_too_little_grows_in_every_chunk() {
+        let select = "1:ncpus=4:mem=4gb+2:mem=500MB:ngpus=1:vmem=9gb+1:mem=1tw";
+        assert_eq!(with_memory(select, 50, 0), select, "the first attempt");
+        assert_eq!(with_memory(select, 0, 3), select, "nobody asked for it");
+        let expected = "1:ncpus=4:mem=9437184kb+2:mem=1152000kb:ngpus=1:vmem=9gb+1:mem=1tw";
+        assert_eq!(with_memory(select, 50, 2), expected);
+        let config =
+            PbsSettings { select: Some("1:mem=1gb".into()), memory_growth: 100, ..PbsSettings::default() };
+        let job = Prepared { memory_kills: 1, ..prepared(None) };
+        let arguments = arguments(&config, None, &job, true);
+        assert!(arguments.contains(&"select=1:mem=2097152kb".into()), "{arguments:?}");
     }
 
     #[test]

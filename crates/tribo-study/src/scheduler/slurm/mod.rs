@@ -22,7 +22,7 @@ mod submit;
 use super::Scheduler;
 use crate::Error;
 use crate::job::Kind;
-use crate::runner::array::submit_in_groups;
+use crate::runner::array::{self, submit_in_groups};
 use crate::runner::batch::{Around, Batch};
 use crate::runner::join::{self, join};
 use crate::runner::{Attempt, JobRef, Left, Patience, Runner, Sighting, State, Submission, Unreachable};
@@ -174,6 +174,10 @@ impl Runner for Slurm {
             ids.extend(found.sightings.into_iter().map(|sighting| sighting.job).chain(found.surplus));
         }
         self.cancel_ids(&ids)
+    }
+
+    fn calls_for(&self, attempts: usize) -> usize {
+        array::calls_for(attempts)
     }
 
     fn patience(&self) -> Patience {

@@ -7,6 +7,7 @@
 use super::SlurmSettings;
 use crate::runner::batch::{Prepared, option};
 use crate::runner::local::LOG_FILE;
+use crate::scheduler::memory::grown;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -37,7 +38,7 @@ pub(super) fn arguments(config: &SlurmSettings, wall: Option<Duration>, job: &Pr
         let hosts: Vec<&str> = job.avoid.iter().map(String::as_str).collect();
         arguments.push(format!("--exclude={}", hosts.join(",")).into());
     }
-    let memory = config.memory.as_ref().map(|memory| grown(memory, config.memory_growth, job.memory_kills));
+    let memory = config.memory.as_ref().map(|memory| more(memory, config.memory_growth, job.memory_kills));
     arguments.extend(resources(&SlurmSettings { memory, ..config.clone() }, wall));
     arguments.push(job.script.clone().into_os_string());
     arguments
@@ -80,7 +81,7 @@ fn resources(config: &SlurmSettings, wall: Option<Duration>) -> Vec<OsString> {
 }
 
 /// A size as SLURM writes it, larger by so many per cent for each time that it was too little. What is no such size stays.
-fn grown(memory: &str, percent: u32, times: u32) -> String {
+fn more(memory: &str, percent: u32, times: u32) -> String {
     let digits = memory.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let kilobytes_each = match memory[digits.len()..].to_ascii_uppercase().as_str() {
         "K" | "KB" => 1.0,
@@ -90,14 +91,10 @@ fn grown(memory: &str, percent: u32, times: u32) -> String {
         "T" | "TB" => 1024.0 * 1024.0 * 1024.0,
         _ => return memory.to_owned(),
     };
-    match digits.parse::<u64>() {
-        // 0 is all the memory of a node.
-        Ok(size) if size > 0 && percent > 0 && times > 0 => {
-            let factor = (1.0 + f64::from(percent) / 100.0).powi(times.min(64) as i32);
-            format!("{:.0}K", size as f64 * kilobytes_each * factor)
-        }
-        _ => memory.to_owned(),
-    }
+    // 0 is all the memory of a node.
+    let size = digits.parse::<u64>().ok().filter(|size| *size > 0);
+    let kilobytes = size.and_then(|size| grown(size as f64 * kilobytes_each, percent, times));
+    kilobytes.map_or_else(|| memory.to_owned(), |kilobytes| format!("{kilobytes}K"))
 }
 
 /// Seconds before the limit at which SLURM warns the job. It may do so a minute early, so under four minutes a warning
@@ -198,11 +195,11 @@ mod tests {
 
     #[test]
     fn memory_grows_each_time_it_was_too_little() {
-        assert_eq!(grown("4G", 50, 0), "4G");
-        assert_eq!(grown("4G", 50, 1), "6291456K");
-        assert_eq!((grown("1000", 100, 2), grown("8K", 50, 1)), ("4096000K".into(), "12K".into()));
+        assert_eq!(more("4G", 50, 0), "4G");
+        assert_eq!(more("4G", 50, 1), "6291456K");
+        assert_eq!((more("1000", 100, 2), more("8K", 50, 1)), ("4096000K".into(), "12K".into()));
         for fixed in ["0", "all", "4Q", ""] {
-            assert_eq!(grown(fixed, 50, 1), fixed);
+            assert_eq!(more(fixed, 50, 1), fixed);
         }
         let config =
             SlurmSettings { memory: Some("4G".into()), memory_growth: 50, ..SlurmSettings::default() };

@@ -180,6 +180,10 @@ impl Runner for Template {
         self.cancel_ids(&ids)
     }
 
+    fn calls_for(&self, attempts: usize) -> usize {
+        attempts
+    }
+
     fn patience(&self) -> Patience {
         Patience::of_batch(self.config.poll)
     }

@@ -93,6 +93,7 @@ impl FittedGp {
                     "latin_hypercube" => latin_hypercube(points, inducing_box),
                     "subset" => Inducing::Subset,
                     "greedy" => Inducing::Greedy,
+                    "random_pivots" => Inducing::RandomPivots,
                     other => return Err(unknown("inducing_points", other)),
                 },
             },

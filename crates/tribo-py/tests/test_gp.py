@@ -117,7 +117,7 @@ def test_equals_the_definitions_in_fifty_digits() -> None:
             assert gp.hyperparameters["mean"] == pytest.approx(case[name]["gls"]["mean"], rel=tolerance, abs=tolerance)
 
 
-@pytest.mark.parametrize("inducing_points", ["greedy", "subset", "latin_hypercube"])
+@pytest.mark.parametrize("inducing_points", ["random_pivots", "greedy", "subset", "latin_hypercube"])
 @pytest.mark.parametrize("approximation", ["sor", "dtc", "fic", "pitc"])
 @pytest.mark.parametrize("objective", ["bound", "marginal"])
 def test_every_choice_fits(inducing_points: Any, approximation: Any, objective: Any) -> None:
@@ -351,7 +351,7 @@ def test_queries_need_the_columns_that_were_fitted() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_few_rows_and_constant_columns_fit(n: int) -> None:
-    for inducing_points in ("greedy", "subset", "latin_hypercube"):
+    for inducing_points in ("random_pivots", "greedy", "subset", "latin_hypercube"):
         X = np.column_stack([np.arange(n), np.full(n, 1e6), np.zeros(n)])
         gp = SparseGP(inducing_points=inducing_points).fit(X, np.full(n, 4.0))  # type: ignore[arg-type]
         mean, sd = gp.predict(X, return_std=True)
@@ -367,7 +367,7 @@ BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "kernel type": ({"kernel": 3}, "kernel is 3"),
     "approximation": ({"approximation": "vfe"}, "approximation is 'vfe'; it must be one of 'sor', 'dtc', 'fic', 'pitc'"),
     "objective": ({"objective": "elbo"}, "objective is 'elbo'; it must be one of 'bound', 'marginal'"),
-    "choice": ({"inducing_points": "kmeans"}, "inducing_points is 'kmeans'; it must be one of 'greedy'"),
+    "choice": ({"inducing_points": "kmeans"}, "inducing_points is 'kmeans'; it must be one of 'random_pivots'"),
     "points": ({"inducing_points": np.zeros(3)}, r"inducing_points has shape \(3,\)"),
     "no inducing": ({"inducing": 0}, r"inducing is 0; it must be an integer in \[1"),
     "too many inducing": ({"inducing": 10**9}, r"inducing is 1000000000; it must be an integer in \[1, 100000\]"),

@@ -16,7 +16,7 @@ from tribo._words import counted
 Kernel = Literal["matern12", "matern32", "matern52", "se"]
 Approximation = Literal["sor", "dtc", "fic", "pitc"]
 Objective = Literal["bound", "marginal"]
-InducingPoints = Literal["greedy", "subset", "latin_hypercube"]
+InducingPoints = Literal["random_pivots", "greedy", "subset", "latin_hypercube"]
 Range = tuple[float, float]
 Prior = tuple[Literal["log_normal", "gamma"], float, float]
 
@@ -75,8 +75,9 @@ class SparseGP:
         What the search for hyper-parameters maximises: "bound", the variational lower bound of the log evidence, or
         "marginal", the log evidence under the approximation.
     inducing_points
-        Where they come from: "greedy" (data that the others explain least), "subset" (random data), "latin_hypercube"
-        (spread over `inducing_box`), or an array with the points, one a row, which is used whole.
+        Where they come from: "random_pivots" (data, drawn by how little the others explain them), "greedy" (data that the
+        others explain least), "subset" (random data), "latin_hypercube" (spread over `inducing_box`), or an array with the
+        points, one a row, which is used whole.
     inducing_box
         One (low, high) for each input, for "latin_hypercube"; by default 15 % wider than the data on every side.
     mean
@@ -113,7 +114,7 @@ class SparseGP:
         approximation: Approximation = "fic",
         group: int = 32,
         objective: Objective = "bound",
-        inducing_points: InducingPoints | ArrayLike = "greedy",
+        inducing_points: InducingPoints | ArrayLike = "random_pivots",
         inducing_box: Sequence[tuple[float, float]] | None = None,
         mean: float | None = None,
         ranges: Mapping[str, Range] | None = None,

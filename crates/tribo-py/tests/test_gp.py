@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 
 import tribo
-from tribo import ArgumentError, SparseGP
+from tribo import ArgumentError, SparseGP, StoreError
 
 GOLDEN = Path(__file__).parents[2] / "tribo" / "tests" / "golden"
 KERNELS = ["matern12", "matern32", "matern52", "se"]
@@ -586,3 +586,29 @@ def test_the_examples_run() -> None:
 
     outcome = doctest.testmod(tribo._gp)
     assert outcome.failed == 0 and outcome.attempted > 10
+
+
+# Files.
+
+
+def test_a_saved_process_is_the_same(tmp_path: Path) -> None:
+    X, y = data(200)
+    gp = SparseGP("matern52", 40).fit(X, y)
+    gp.save(tmp_path / "model.tribo", inputs=["a", "b"], output="c")
+    again = SparseGP.load(tmp_path / "model.tribo")
+    assert same_bits(gp, again, X)
+    assert repr(again) == repr(gp)
+    assert same_bits(gp.observe([0.5, 0.5], 1.0), again.observe([0.5, 0.5], 1.0), X)
+    with pytest.raises(ArgumentError, match="it needs 2 different names"):
+        gp.save(tmp_path / "other.tribo", inputs=["a", "a"])
+    with pytest.raises(ArgumentError, match="not fitted"):
+        SparseGP().save(tmp_path / "other.tribo")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.tribo"]
+
+
+def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.tribo").write_text("{}")
+    with pytest.raises(ArgumentError, match="this is not a model of tribo's"):
+        SparseGP.load(tmp_path / "model.tribo")
+    with pytest.raises(StoreError, match="cannot read .*none.tribo"):
+        SparseGP.load(tmp_path / "none.tribo")

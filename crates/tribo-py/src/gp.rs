@@ -9,6 +9,7 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rayon::prelude::*;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use tribo::Error;
 use tribo::rng::Stream;
@@ -19,6 +20,7 @@ use tribo::surrogate::kernel::{Kernel, Shape};
 use tribo::surrogate::sparse::{Objective, QUERIES, SparsePosterior};
 use tribo::surrogate::train::{SparseGp, Training};
 use tribo::surrogate::watch::{Progress, Watch};
+use tribo_study::model_file::NamedModel;
 
 /// How much wider than the data the box of inducing points is, as a part of its width on every side. At its border half of
 /// a basis function's neighbours are missing; measured in `tribo-bench data`.
@@ -93,6 +95,7 @@ impl FittedGp {
                     "latin_hypercube" => latin_hypercube(points, inducing_box),
                     "subset" => Inducing::Subset,
                     "greedy" => Inducing::Greedy,
+                    "random_pivots" => Inducing::RandomPivots,
                     other => return Err(unknown("inducing_points", other)),
                 },
             },
@@ -243,6 +246,25 @@ impl FittedGp {
     #[staticmethod]
     fn restore(state: &Bound<'_, PyDict>, searched: Option<Searched>) -> PyResult<FittedGp> {
         Ok(FittedGp { posterior: gp_state::from_dict(state)?, searched })
+    }
+
+    /// Writes the file that `tribo fit` writes, with names of the inputs and of the output.
+    fn save(&self, py: Python<'_>, path: PathBuf, inputs: Vec<String>, output: String) -> PyResult<()> {
+        let model = NamedModel { inputs, output, posterior: self.posterior.clone() };
+        interrupt::run(py, |_| model.save(&path).map_err(error::study))
+    }
+
+    /// Reads such a file: the process, its inputs and its output.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(FittedGp, Vec<String>, String)> {
+        let NamedModel { inputs, output, posterior } =
+            interrupt::run(py, |_| NamedModel::load(&path).map_err(error::study))?;
+        Ok((FittedGp { posterior, searched: None }, inputs, output))
+    }
+
+    #[getter]
+    fn kernel(&self) -> &'static str {
+        self.posterior.hyperparameters().kernel.shape.name()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {

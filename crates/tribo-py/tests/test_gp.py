@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 
 import tribo
-from tribo import ArgumentError, SparseGP
+from tribo import ArgumentError, SparseGP, StoreError
 
 GOLDEN = Path(__file__).parents[2] / "tribo" / "tests" / "golden"
 KERNELS = ["matern12", "matern32", "matern52", "se"]
@@ -117,7 +117,7 @@ def test_equals_the_definitions_in_fifty_digits() -> None:
             assert gp.hyperparameters["mean"] == pytest.approx(case[name]["gls"]["mean"], rel=tolerance, abs=tolerance)
 
 
-@pytest.mark.parametrize("inducing_points", ["greedy", "subset", "latin_hypercube"])
+@pytest.mark.parametrize("inducing_points", ["random_pivots", "greedy", "subset", "latin_hypercube"])
 @pytest.mark.parametrize("approximation", ["sor", "dtc", "fic", "pitc"])
 @pytest.mark.parametrize("objective", ["bound", "marginal"])
 def test_every_choice_fits(inducing_points: Any, approximation: Any, objective: Any) -> None:
@@ -351,7 +351,7 @@ def test_queries_need_the_columns_that_were_fitted() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_few_rows_and_constant_columns_fit(n: int) -> None:
-    for inducing_points in ("greedy", "subset", "latin_hypercube"):
+    for inducing_points in ("random_pivots", "greedy", "subset", "latin_hypercube"):
         X = np.column_stack([np.arange(n), np.full(n, 1e6), np.zeros(n)])
         gp = SparseGP(inducing_points=inducing_points).fit(X, np.full(n, 4.0))  # type: ignore[arg-type]
         mean, sd = gp.predict(X, return_std=True)
@@ -367,7 +367,7 @@ BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "kernel type": ({"kernel": 3}, "kernel is 3"),
     "approximation": ({"approximation": "vfe"}, "approximation is 'vfe'; it must be one of 'sor', 'dtc', 'fic', 'pitc'"),
     "objective": ({"objective": "elbo"}, "objective is 'elbo'; it must be one of 'bound', 'marginal'"),
-    "choice": ({"inducing_points": "kmeans"}, "inducing_points is 'kmeans'; it must be one of 'greedy'"),
+    "choice": ({"inducing_points": "kmeans"}, "inducing_points is 'kmeans'; it must be one of 'random_pivots'"),
     "points": ({"inducing_points": np.zeros(3)}, r"inducing_points has shape \(3,\)"),
     "no inducing": ({"inducing": 0}, r"inducing is 0; it must be an integer in \[1"),
     "too many inducing": ({"inducing": 10**9}, r"inducing is 1000000000; it must be an integer in \[1, 100000\]"),
@@ -586,3 +586,29 @@ def test_the_examples_run() -> None:
 
     outcome = doctest.testmod(tribo._gp)
     assert outcome.failed == 0 and outcome.attempted > 10
+
+
+# Files.
+
+
+def test_a_saved_process_is_the_same(tmp_path: Path) -> None:
+    X, y = data(200)
+    gp = SparseGP("matern52", 40).fit(X, y)
+    gp.save(tmp_path / "model.tribo", inputs=["a", "b"], output="c")
+    again = SparseGP.load(tmp_path / "model.tribo")
+    assert same_bits(gp, again, X)
+    assert repr(again) == repr(gp)
+    assert same_bits(gp.observe([0.5, 0.5], 1.0), again.observe([0.5, 0.5], 1.0), X)
+    with pytest.raises(ArgumentError, match="it needs 2 different names"):
+        gp.save(tmp_path / "other.tribo", inputs=["a", "a"])
+    with pytest.raises(ArgumentError, match="not fitted"):
+        SparseGP().save(tmp_path / "other.tribo")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.tribo"]
+
+
+def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.tribo").write_text("{}")
+    with pytest.raises(ArgumentError, match="this is not a model of tribo's"):
+        SparseGP.load(tmp_path / "model.tribo")
+    with pytest.raises(StoreError, match="cannot read .*none.tribo"):
+        SparseGP.load(tmp_path / "none.tribo")

@@ -1,5 +1,9 @@
 //! A point as JSON: an object of parameter names. Numbers read back to the same bits.
 
+mod written;
+
+pub use written::Written;
+
 use serde_json::{Map, Value};
 use tribo::space::{Kind, Parameter, Point, Space, Values};
 

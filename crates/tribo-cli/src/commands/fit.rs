@@ -112,7 +112,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         mean: Mean::Estimated,
         approximation: Approximation::Fic,
         objective: Objective::Bound,
-        inducing: Inducing::Greedy,
+        inducing: Inducing::RandomPivots,
         n_inducing: options.inducing as usize,
         training: Training { seed: options.seed, ..Training::default() },
     };

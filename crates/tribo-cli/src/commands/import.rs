@@ -90,7 +90,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     for Row { point, outputs, .. } in new {
         let finding = Finding::measured(outputs.clone());
         let trial = replay::add(&mut optimiser, &writing.study.config, &point, &finding)?.0;
-        let point = tribo_study::point::to_json(optimiser.space(), &point);
+        let point = tribo_study::point::Written::of(optimiser.space(), &point);
         writing.study.append(Record::Imported { trial, point, outputs })?;
     }
     writing.study.close("imported")?;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypedDict, get_args, overload
 
@@ -16,7 +17,7 @@ from tribo._words import counted
 Kernel = Literal["matern12", "matern32", "matern52", "se"]
 Approximation = Literal["sor", "dtc", "fic", "pitc"]
 Objective = Literal["bound", "marginal"]
-InducingPoints = Literal["greedy", "subset", "latin_hypercube"]
+InducingPoints = Literal["random_pivots", "greedy", "subset", "latin_hypercube"]
 Range = tuple[float, float]
 Prior = tuple[Literal["log_normal", "gamma"], float, float]
 
@@ -75,8 +76,9 @@ class SparseGP:
         What the search for hyper-parameters maximises: "bound", the variational lower bound of the log evidence, or
         "marginal", the log evidence under the approximation.
     inducing_points
-        Where they come from: "greedy" (data that the others explain least), "subset" (random data), "latin_hypercube"
-        (spread over `inducing_box`), or an array with the points, one a row, which is used whole.
+        Where they come from: "random_pivots" (data, drawn by how little the others explain them), "greedy" (data that the
+        others explain least), "subset" (random data), "latin_hypercube" (spread over `inducing_box`), or an array with the
+        points, one a row, which is used whole.
     inducing_box
         One (low, high) for each input, for "latin_hypercube"; by default 15 % wider than the data on every side.
     mean
@@ -113,7 +115,7 @@ class SparseGP:
         approximation: Approximation = "fic",
         group: int = 32,
         objective: Objective = "bound",
-        inducing_points: InducingPoints | ArrayLike = "greedy",
+        inducing_points: InducingPoints | ArrayLike = "random_pivots",
         inducing_box: Sequence[tuple[float, float]] | None = None,
         mean: float | None = None,
         ranges: Mapping[str, Range] | None = None,
@@ -259,6 +261,37 @@ class SparseGP:
             raise ArgumentError(f"X has {len(X)} rows; joint samples cost their square in memory, at most {_MOST_SAMPLED} fit")
         n = _integer("n", n, 1, _MOST_NUMBERS // len(X))
         return fitted.sample(X, n, _integer("seed", seed, 0, 2**64 - 1))
+
+    def save(
+        self, path: str | os.PathLike[str], *, inputs: Sequence[str] | None = None, output: str = "y"
+    ) -> None:
+        """Writes the fitted process to a file, whole or not at all. `tribo predict` takes it, too.
+
+        `inputs` and `output` are the names of columns for that; x0, x1, ... and y by default.
+
+        >>> import os, tempfile, tribo
+        >>> gp = tribo.SparseGP().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 1.0])
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.tribo")
+        >>> gp.save(path)
+        >>> bool(tribo.SparseGP.load(path).predict([[0.5]]) == gp.predict([[0.5]]))
+        True
+        """
+        fitted = self._known()
+        names = [f"x{k}" for k in range(fitted.n_inputs)] if inputs is None else [str(name) for name in inputs]
+        if len(names) != fitted.n_inputs or len(set(names)) != len(names):
+            raise ArgumentError(f"inputs is {names!r}; it needs {fitted.n_inputs} different names, one for each column of X")
+        fitted.save(os.fspath(path), names, str(output))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SparseGP:
+        """Reads a process that `save` or `tribo fit` wrote. It predicts, samples and takes in results as it did.
+
+        Settings of the fit that are not part of the process are the defaults, should it be fitted again.
+        """
+        fitted, _, _ = FittedGp.load(os.fspath(path))
+        gp = cls(fitted.kernel, len(fitted.inducing_points))  # type: ignore[arg-type]
+        gp._fitted = fitted
+        return gp
 
     @property
     def hyperparameters(self) -> Hyperparameters:

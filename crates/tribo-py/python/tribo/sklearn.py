@@ -46,7 +46,7 @@ class SparseGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         approximation: Approximation = "fic",
         group: int = 32,
         objective: Objective = "bound",
-        inducing_points: InducingPoints | ArrayLike = "greedy",
+        inducing_points: InducingPoints | ArrayLike = "random_pivots",
         inducing_box: Sequence[tuple[float, float]] | None = None,
         mean: float | None = None,
         ranges: Mapping[str, Range] | None = None,

@@ -176,7 +176,7 @@ mod tests {
             }
         };
         let attempts = ends.iter().enumerate().map(attempt).collect();
-        TrialState { attempts, ..TrialState::new(Source::Imported(serde_json::Map::new()), 0) }
+        TrialState { attempts, ..TrialState::new(Source::Imported((&serde_json::Map::new()).into()), 0) }
     }
 
     fn after(ends: &[(Kind, Option<f64>)]) -> Next {

@@ -9,6 +9,7 @@
 use super::rebuild::Rebuilt;
 use crate::Result;
 use crate::job::Kind;
+use crate::point;
 use crate::report::text::count;
 use crate::store::disk::utc_ms;
 use crate::store::evidence::in_ms;
@@ -107,7 +108,10 @@ impl Rebuilt<'_> {
             let answer = found.answer.as_ref().filter(|answer| answer.finding.kind == Kind::Ok);
             let Some(outputs) = answer.map(|answer| answer.finding.outputs.clone()) else { continue };
             let imported = match found.params() {
-                Some(point) => self.add(&point, &outputs)?.map(|trial| (trial, point)),
+                Some(object) => {
+                    let point = point::Written::from(&object);
+                    self.add(&point, &outputs)?.map(|trial| (trial, point))
+                }
                 None => None,
             };
             match imported {

@@ -264,16 +264,12 @@ impl<'a> Rebuilt<'a> {
     }
 
     /// Gives the optimiser an evaluation from elsewhere; None if it takes none.
-    pub(super) fn add(
-        &mut self,
-        object: &serde_json::Map<String, serde_json::Value>,
-        outputs: &Outputs,
-    ) -> Result<Option<u64>> {
+    pub(super) fn add(&mut self, written: &point::Written, outputs: &Outputs) -> Result<Option<u64>> {
         if outputs.get(self.config.objective()).is_none() {
             return Ok(None);
         }
         let finding = Finding::measured(outputs.clone());
-        let point = point::from_json(&self.config.space, object).ok();
+        let point = written.point(&self.config.space).ok();
         let added = point.map(|point| replay::add(&mut self.optimiser, &self.config, &point, &finding));
         match added {
             Some(Ok(id)) => Ok(Some(id.0)),

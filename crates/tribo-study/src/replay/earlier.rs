@@ -67,8 +67,8 @@ impl Earlier {
         let mut points = vec![];
         for (id, state) in ledger.trials().filter(|(id, _)| (from.first_trial..last).contains(id)) {
             let point = match &state.source {
-                Source::Imported(object) => {
-                    let point = point::from_json(&config.space, object).map_err(Error::Usage)?;
+                Source::Imported(written) => {
+                    let point = written.point(&config.space).map_err(Error::Usage)?;
                     decoder.adopt(TrialId(id), &point)?;
                     // As the optimiser of its chapter tells it, which keeps it in model coordinates.
                     config.space.decode(&config.space.encode(&point)?)?

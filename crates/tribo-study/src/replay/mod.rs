@@ -14,10 +14,17 @@ use crate::config::Config;
 use crate::job::{Finding, Kind};
 use crate::store::ledger::{Event, Ledger, Source};
 use crate::{Error, Result, point};
+use rayon::prelude::*;
 use std::ops::Range;
 use tribo::space::Point;
 use tribo::strategy::Study;
-use tribo::trial::{Outcome, TrialId};
+use tribo::trial::{Outcome, Trial, TrialId};
+
+/// Events that are taken at once, the points of imported ones together.
+const BLOCK: usize = 4_096;
+
+/// The point of an imported trial, or what is wrong with it.
+type Imported = std::result::Result<Point, String>;
 
 /// A study that has been asked and told nothing yet.
 pub fn fresh(config: &Config) -> Result<Study> {
@@ -91,36 +98,67 @@ pub fn after(config: &Config, ledger: &Ledger, events: usize) -> Result<Option<S
 }
 
 fn catch_up_to(study: &mut Study, config: &Config, ledger: &Ledger, events: Range<usize>) -> Result<()> {
-    for number in events {
-        let event = &ledger.events()[number];
-        match event {
-            Event::Asked(id) => {
-                if let Some(Source::Asked { trial, .. }) = ledger.trial(*id).map(|state| &state.source) {
-                    study.restore_asked(trial.clone())?;
+    for first in events.clone().step_by(BLOCK) {
+        let block = first..events.end.min(first + BLOCK);
+        let mut points = imported_points(config, ledger, &ledger.events()[block.clone()]).into_iter();
+        for number in block {
+            match &ledger.events()[number] {
+                Event::Asked(id) => {
+                    if let Some(Source::Asked { trial, .. }) = ledger.trial(*id).map(|state| &state.source) {
+                        study.restore_asked(Trial::clone(trial))?;
+                    }
                 }
-            }
-            Event::Imported(id) => import(study, config, ledger, *id, number)?,
-            Event::Told(id) => {
-                if let Some(finding) = ledger.trial(*id).and_then(|state| state.outcome_after(number + 1)) {
-                    tell(study, config, *id, finding)?;
+                Event::Imported(id) => {
+                    if let Some(point) = points.next() {
+                        import(study, config, ledger, *id, number, point)?;
+                    }
                 }
+                Event::Told(id) => {
+                    if let Some(finding) = ledger.trial(*id).and_then(|state| state.outcome_after(number + 1))
+                    {
+                        tell(study, config, *id, finding)?;
+                    }
+                }
+                // The chapter that follows knows.
+                Event::Revised(_) => {}
             }
-            // The chapter that follows knows.
-            Event::Revised(_) => {}
         }
     }
     Ok(())
 }
 
+/// The points of imported trials among some events, in their order; what is wrong with one is for its turn.
+fn imported_points(config: &Config, ledger: &Ledger, events: &[Event]) -> Vec<Imported> {
+    let written: Vec<&point::Written> = events
+        .iter()
+        .filter_map(|event| match (event, ledger.trial(event.trial()).map(|state| &state.source)) {
+            (Event::Imported(_), Some(Source::Imported(written))) => Some(written),
+            _ => None,
+        })
+        .collect();
+    let point = |written: &&point::Written| written.point(&config.space);
+    // Half of the time of a million imported results goes into their numbers; a few are not worth other threads.
+    match written.len() < BLOCK / 4 {
+        true => written.iter().map(point).collect(),
+        false => written.par_iter().map(point).collect(),
+    }
+}
+
 /// Takes in an evaluation from elsewhere, which is event `number`.
-fn import(study: &mut Study, config: &Config, ledger: &Ledger, id: u64, number: usize) -> Result<()> {
+fn import(
+    study: &mut Study,
+    config: &Config,
+    ledger: &Ledger,
+    id: u64,
+    number: usize,
+    point: Imported,
+) -> Result<()> {
     let Some(state) = ledger.trial(id) else { return Ok(()) };
-    if let (Source::Imported(object), Some(finding)) = (&state.source, state.outcome_after(number + 1)) {
+    if let Some(finding) = state.outcome_after(number + 1) {
         let wrong = |text: String| Error::Usage(format!("imported trial {id}: {text}"));
         let objective = config.objective();
         finding.value(objective).ok_or_else(|| wrong(format!("it has no output `{objective}`")))?;
-        let point = point::from_json(&config.space, object).map_err(wrong)?;
-        let added = add(study, config, &point, finding)?;
+        let added = add(study, config, &point.map_err(wrong)?, finding)?;
         if added.0 != id {
             return Err(wrong(format!("it was taken in as trial {added}")));
         }
@@ -142,14 +180,78 @@ pub fn tell(study: &mut Study, config: &Config, id: u64, finding: &Finding) -> R
     if study.history().get(id).is_none() && id < study.history().next_id() {
         return Ok(());
     }
-    let Finding { kind, reason, .. } = finding.clone().with_objective(objective);
-    let outcome = match (kind, finding.value(objective)) {
-        (Kind::Ok, Some(value)) => Outcome::measured(config.direction.to_internal(value)),
-        (Kind::Infeasible, _) => Outcome::Infeasible,
-        (Kind::Lost, _) => Outcome::Lost { reason },
-        (Kind::Ok | Kind::Invalid, _) => Outcome::Invalid { answer: reason },
-        _ => Outcome::Failed { reason },
+    let outcome = match finding.value(objective) {
+        Some(value) => Outcome::measured(config.direction.to_internal(value)),
+        None => without_value(finding.clone().with_objective(objective)),
     };
     study.tell_limited(id, outcome, &config.limited(&finding.outputs))?;
     Ok(())
+}
+
+/// The outcome of a trial that has no objective.
+fn without_value(Finding { kind, reason, .. }: Finding) -> Outcome {
+    match kind {
+        Kind::Infeasible => Outcome::Infeasible,
+        Kind::Lost => Outcome::Lost { reason },
+        Kind::Ok | Kind::Invalid => Outcome::Invalid { answer: reason },
+        _ => Outcome::Failed { reason },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outputs::{Outputs, VALUE};
+    use crate::store::format::Format;
+    use crate::store::record::{Entry, Record};
+    use crate::tag::StudyId;
+    use std::path::Path;
+
+    const FILE: &str = "study_version = 1\ndirection = \"maximize\"\n[[parameter]]\nname = \"x\"\ntype = \"float\"\n\
+                        low = 0\nhigh = 2\n[[parameter]]\nname = \"n\"\ntype = \"int\"\nlow = 1\nhigh = 9\n";
+
+    /// A journal of so many imported results.
+    fn imported(count: u64, point: impl Fn(u64) -> serde_json::Value) -> Ledger {
+        let study = StudyId::from_bits(3);
+        let (config, tribo) = (FILE.to_owned(), String::new());
+        let created = Record::Created { format: Format::NEWEST, study, config, engine: None, tribo };
+        let entry = |n, record| Entry { n, epoch: 1, ms: 0, record };
+        let mut ledger = Ledger::begin(&entry(0, created)).unwrap();
+        for trial in 0..count {
+            let outputs = Outputs::one(VALUE, (trial % 97) as f64);
+            let point = point::Written::from(point(trial).as_object().unwrap());
+            ledger.apply(&entry(trial + 1, Record::Imported { trial, point, outputs })).unwrap();
+        }
+        ledger
+    }
+
+    #[test]
+    fn many_imported_results_are_taken_as_one_after_the_other() {
+        let x = |trial: u64| 2.0 * (trial % 1_009) as f64 / 1_009.0;
+        // As we write them, and in another order.
+        let ledger = imported(2 * BLOCK as u64 + 5, |trial| match trial % 3 {
+            0 => serde_json::json!({"n": 1 + trial % 9, "x": x(trial)}),
+            _ => serde_json::json!({"x": x(trial), "n": 1 + trial % 9}),
+        });
+        let config = Config::parse(Path::new("study.toml"), FILE).unwrap();
+        let at_once = study(&config, &ledger).unwrap();
+        let mut one_by_one = fresh(&config).unwrap();
+        for number in 0..ledger.events().len() {
+            catch_up_to(&mut one_by_one, &config, &ledger, number..number + 1).unwrap();
+        }
+        assert_eq!(at_once.history(), one_by_one.history());
+        let best = at_once.best().unwrap().unwrap();
+        assert_eq!((best.id, best.value), (TrialId(96), 96.0));
+        assert_eq!(best.point.numbers(), [x(96), 7.0]);
+    }
+
+    #[test]
+    fn a_point_that_is_not_one_of_the_study_is_named() {
+        let last = BLOCK as u64;
+        let ledger =
+            imported(last + 1, |trial| serde_json::json!({"x": if trial == last { 3 } else { 1 }, "n": 1}));
+        let config = Config::parse(Path::new("study.toml"), FILE).unwrap();
+        let Err(error) = study(&config, &ledger) else { panic!("it was taken in") };
+        assert!(error.to_string().contains(&format!("imported trial {last}: ")), "{error}");
+    }
 }

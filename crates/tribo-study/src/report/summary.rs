@@ -339,7 +339,7 @@ pub(super) fn best_of(
     let space = points.study.space();
     // The optimiser keeps places between bounds; what was given it may know but for the last digit.
     let given = match ledger.trial(trial).map(|state| &state.source) {
-        Some(Source::Imported(object)) => point::from_json(space, object).ok(),
+        Some(Source::Imported(written)) => written.point(space).ok(),
         _ => None,
     };
     let params = match given.map_or_else(|| points.now(trial), |point| Ok(Some(point)))? {

@@ -7,6 +7,7 @@
 use super::format::Format;
 use super::record::{Engine, Entry, Record};
 use crate::job::{Finding, Kind};
+use crate::point;
 use crate::tag::{AttemptId, StudyId, Tag};
 use std::collections::BTreeSet;
 use tribo::trial::Trial;
@@ -77,6 +78,15 @@ pub enum Event {
     Revised(u64),
 }
 
+impl Event {
+    /// Its trial.
+    pub fn trial(self) -> u64 {
+        let (Event::Asked(trial) | Event::Imported(trial) | Event::Told(trial) | Event::Revised(trial)) =
+            self;
+        trial
+    }
+}
+
 /// A trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialState {
@@ -144,13 +154,13 @@ impl TrialState {
 pub enum Source {
     /// The optimiser proposed it.
     Asked {
-        /// As the optimiser has it.
-        trial: Trial,
+        /// As the optimiser has it. In a box: most trials of a long journal may come from elsewhere.
+        trial: Box<Trial>,
         /// Whether a person evaluates it: no driver does.
         by_hand: bool,
     },
     /// It was evaluated elsewhere: parameters by name.
-    Imported(serde_json::Map<String, serde_json::Value>),
+    Imported(point::Written),
 }
 
 /// An attempt.
@@ -267,7 +277,7 @@ impl Ledger {
                 self.begin_chapter(Some(engine.clone()));
             }
             Record::Asked { trial, by_hand } => {
-                let source = Source::Asked { trial: trial.clone(), by_hand: *by_hand };
+                let source = Source::Asked { trial: Box::new(trial.clone()), by_hand: *by_hand };
                 self.insert(trial.id.0, source, ms)?;
                 self.open.insert(trial.id.0);
                 self.n_asked += 1;
@@ -358,6 +368,7 @@ impl Ledger {
         let last = usize::try_from(trial).unwrap_or(usize::MAX).min(self.trials.len());
         match self.trials.get(last) {
             Some((id, _)) if *id == trial => Ok(last),
+            None if self.trials.last().is_none_or(|(id, _)| *id < trial) => Err(last),
             _ => self.trials[..last].binary_search_by_key(&trial, |(id, _)| *id),
         }
     }

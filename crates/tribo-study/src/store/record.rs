@@ -6,6 +6,7 @@
 use super::format::Format;
 use crate::job::Finding;
 use crate::outputs::Outputs;
+use crate::point;
 use crate::tag::{AttemptId, StudyId, Tag};
 use tribo::trial::Trial;
 
@@ -99,7 +100,7 @@ pub enum Record {
         /// The trial made of it.
         trial: u64,
         /// The point: parameter names and values.
-        point: serde_json::Map<String, serde_json::Value>,
+        point: point::Written,
         /// Its outputs.
         outputs: Outputs,
     },

@@ -102,7 +102,7 @@ impl Asked {
             )));
         };
         let asked = match &state.source {
-            Source::Asked { trial, .. } => Some(trial.clone()),
+            Source::Asked { trial, .. } => Some(tribo::trial::Trial::clone(trial)),
             Source::Imported(_) => None,
         };
         let study = match asked {

@@ -6,9 +6,16 @@
 //! variational bound `[@burt2020]`. It looks at a random subset of the data, O(c m²) for c candidates, and ends
 //! early when nothing is left to explain: duplicate points are never taken.
 //!
+//! Random pivots are the same factorisation, each pivot drawn with the probability of its variance `[@chen2025]`. The
+//! greedy rule goes to the edge of the data first and stays there for long where there are many inputs; drawn points go where
+//! the variance is that is left, which is mostly where the data are. Rows at the ends of each input are always looked at.
+//!
 //! There are never more inducing points than data, unless the caller gives them.
 
+mod random_pivots;
+
 use super::data::check_points;
+use super::extremes::Extremes;
 use super::kernel::{Kernel, Scaled};
 use super::watch::{Watch, go_on};
 use crate::design::latin_hypercube;
@@ -20,6 +27,8 @@ use faer::{Mat, MatRef};
 /// Candidates that the greedy rule looks at: beyond a few thousand, more change the choice hardly at all, and
 /// the factor of candidates x m stays below 12 MB at m = 300.
 const CANDIDATES: usize = 5_000;
+/// Rows that random pivots are drawn from, beside those at the ends of each input.
+const SAMPLE: usize = 50_000;
 /// The greedy rule ends when the largest conditional variance falls below this part of the signal variance, a
 /// little above the jitter that Kuu gets anyway.
 const EXPLAINED: f64 = 1e-9;
@@ -38,6 +47,8 @@ pub enum Inducing {
     Subset,
     /// The data points with the greatest conditional variance under the kernel.
     Greedy,
+    /// Data points drawn by their conditional variance under the kernel.
+    RandomPivots,
     /// Given outright, [m, d]: all of them, whatever the number asked for.
     Given(Mat<f64>),
 }
@@ -54,14 +65,25 @@ pub fn choose(
 ) -> Result<Mat<f64>> {
     check_points("X", x)?;
     let rows = |rows: &[usize]| Ok(Mat::from_fn(rows.len(), x.ncols(), |i, k| x[(rows[i], k)]));
-    choose_from(how, (x.nrows(), x.ncols()), rows, m, kernel, stream, watch)
+    let extremes = || {
+        let mut extremes = Extremes::new(x.ncols());
+        extremes.see(0, x);
+        extremes.rows()
+    };
+    choose_from(how, (x.nrows(), x.ncols()), rows, extremes, m, kernel, stream, watch)
 }
 
-/// As [`choose`], for `n` points of dimension `d` of which `points` gives those in the rows asked for.
+/// As [`choose`], for `n` points of dimension `d` of which `points` gives those in the rows asked for, and `extremes` the rows at
+/// the ends of each input.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "each is one thing, and a struct of them would have no other use"
+)]
 pub(super) fn choose_from(
     how: &Inducing,
     (n, d): (usize, usize),
     points: impl FnOnce(&[usize]) -> Result<Mat<f64>>,
+    extremes: impl FnOnce() -> Vec<usize>,
     m: usize,
     kernel: &Kernel,
     stream: &mut Stream,
@@ -98,14 +120,35 @@ pub(super) fn choose_from(
         Inducing::Subset => points(&stream.choose(n, m)),
         Inducing::Greedy => {
             let candidates = points(&stream.choose(n, CANDIDATES.max(m)))?;
-            let taken = greedy(candidates.as_ref(), m, kernel, watch)?;
+            let taken = pivots(candidates.as_ref(), m, kernel, Next::Largest, watch)?;
             Ok(Mat::from_fn(taken.len(), d, |i, k| candidates[(taken[i], k)]))
+        }
+        Inducing::RandomPivots => {
+            let mut rows = stream.choose(n, SAMPLE.max(m));
+            rows.extend(extremes());
+            rows.sort_unstable();
+            rows.dedup();
+            random_pivots::choose(points(&rows)?.as_ref(), m, kernel, stream, watch)
         }
     }
 }
 
+/// Which candidate is the next pivot.
+enum Next<'a> {
+    /// The one of the largest conditional variance.
+    Largest,
+    /// The first so many, then up to so many drawn by the product of variance and weight, then the largest.
+    Drawn { stream: &'a mut Stream, n_first: usize, n_drawn: usize, weights: &'a [f64] },
+}
+
 /// Rows of `x` in the order of the pivoted factorisation, at most `m`.
-fn greedy(x: MatRef<'_, f64>, m: usize, kernel: &Kernel, watch: &dyn Watch) -> Result<Vec<usize>> {
+fn pivots(
+    x: MatRef<'_, f64>,
+    m: usize,
+    kernel: &Kernel,
+    mut next: Next<'_>,
+    watch: &dyn Watch,
+) -> Result<Vec<usize>> {
     let n = x.nrows();
     let origin: Vec<f64> = (0..x.ncols()).map(|k| x[(0, k)]).collect();
     let points = Scaled::new(kernel, x, &origin);
@@ -121,10 +164,18 @@ fn greedy(x: MatRef<'_, f64>, m: usize, kernel: &Kernel, watch: &dyn Watch) -> R
                 pivot = i;
             }
         }
-        if conditional[pivot] <= EXPLAINED * kernel.signal_var && !taken.is_empty() {
+        let is_explained = |variance: f64| variance <= EXPLAINED * kernel.signal_var;
+        if is_explained(conditional[pivot]) && !taken.is_empty() {
             break;
         }
         let column = taken.len();
+        if let Next::Drawn { stream, n_first, n_drawn, weights } = &mut next
+            && column < *n_drawn
+        {
+            let choice = if column < *n_first { column } else { drawn(&conditional, weights, stream) };
+            // Where next to nothing is left to explain, dividing by its root would only amplify rounding.
+            pivot = Some(choice).filter(|&i| !is_explained(conditional[i])).unwrap_or(pivot);
+        }
         let mut values = kernel.matrix(&points, &points.subset(pivot..pivot + 1)).col_as_slice(0).to_vec();
         for j in 0..column {
             add_scaled(-factor[(pivot, j)], factor.col_as_slice(j), &mut values);
@@ -139,6 +190,18 @@ fn greedy(x: MatRef<'_, f64>, m: usize, kernel: &Kernel, watch: &dyn Watch) -> R
         taken.push(pivot);
     }
     Ok(taken)
+}
+
+/// A place, with the probability of the product of both.
+fn drawn(variances: &[f64], weights: &[f64], stream: &mut Stream) -> usize {
+    let products = || variances.iter().zip(weights).map(|(variance, weight)| variance * weight);
+    let mut left = stream.uniform() * products().sum::<f64>();
+    let place = products().position(|product| {
+        left -= product;
+        left < 0.0
+    });
+    // Rounding may leave a little at the end.
+    place.unwrap_or(weights.len() - 1)
 }
 
 #[cfg(test)]
@@ -162,7 +225,7 @@ mod tests {
     fn never_more_than_there_are_data() {
         let x = points(6);
         let square = Inducing::LatinHypercube { low: vec![0.0; 2], high: vec![1.0; 2] };
-        for how in [square, Inducing::Subset, Inducing::Greedy] {
+        for how in [square, Inducing::Subset, Inducing::Greedy, Inducing::RandomPivots] {
             for (m, expected) in [(1, 1), (4, 4), (6, 6), (50, 6)] {
                 let z =
                     choose(&how, x.as_ref(), m, &kernel(), &mut Stream::new(SEED, "choose", 0), &Unwatched)
@@ -244,6 +307,30 @@ mod tests {
         let greedy = run(&Inducing::Greedy, 0);
         for id in 0..5 {
             assert!(greedy < run(&Inducing::Subset, id), "seed {SEED}");
+            assert!(run(&Inducing::RandomPivots, id) < run(&Inducing::Subset, id), "seed {SEED}");
         }
+    }
+
+    #[test]
+    fn an_outlier_is_among_the_candidates_of_random_pivots() {
+        let mut x = points(60_000);
+        x[(777, 1)] = 9.0;
+        let chosen = |how: &Inducing| {
+            let mut stream = Stream::new(SEED, "choose", 0);
+            let z = choose(how, x.as_ref(), 150, &kernel(), &mut stream, &Unwatched).unwrap();
+            (0..z.nrows()).any(|i| z[(i, 1)] == 9.0)
+        };
+        // With nothing near, its variance stays whole until it is drawn.
+        assert!(chosen(&Inducing::RandomPivots) && !chosen(&Inducing::Greedy), "seed {SEED}");
+    }
+
+    #[test]
+    fn draws_follow_their_weights() {
+        let mut stream = Stream::new(SEED, "drawn", 0);
+        let mut counts = [0; 4];
+        (0..10_000)
+            .for_each(|_| counts[drawn(&[2.0, 0.0, 1.0, 5.0], &[0.5, 1.0, 3.0, 0.0], &mut stream)] += 1);
+        // A quarter of 10,000, with a standard deviation of 43.
+        assert!(counts[1] + counts[3] == 0 && (counts[0] - 2_500_i32).abs() < 215, "seed {SEED}: {counts:?}");
     }
 }

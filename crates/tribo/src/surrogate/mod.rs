@@ -5,6 +5,7 @@
 
 pub mod data;
 pub mod exact;
+mod extremes;
 pub mod hyper;
 pub mod inducing;
 pub mod kernel;

@@ -8,6 +8,7 @@
 //! training. Cost: n d numbers read a pass; memory a block for each thread.
 
 use super::data::{Data, Scale, check_number};
+use super::extremes::Extremes;
 use super::watch::{Watch, go_on};
 use crate::error::{Error, Result};
 use faer::{Mat, MatMut, MatRef};
@@ -111,9 +112,9 @@ impl<'a> Feed<'a> {
     }
 }
 
-/// Goes through all rows and returns their scale. Means and squares are joined block by block, so that neither a large
+/// Goes through all rows and returns their scale and extremes. Means and squares are joined block by block, so that neither a large
 /// mean nor many rows cost digits.
-pub(super) fn survey(source: &dyn Source, watch: &dyn Watch) -> Result<Scale> {
+pub(super) fn survey(source: &dyn Source, watch: &dyn Watch) -> Result<(Scale, Extremes)> {
     if source.is_empty() || source.dim() == 0 {
         return Err(Error::Empty { what: "X" });
     }
@@ -121,6 +122,7 @@ pub(super) fn survey(source: &dyn Source, watch: &dyn Watch) -> Result<Scale> {
     let mut feed = Feed::new(source, 0, BLOCK)?;
     let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
     let (mut seen, mut mean, mut squares) = (0.0, 0.0, 0.0);
+    let mut extremes = Extremes::new(d);
     for start in (0..n).step_by(BLOCK) {
         go_on(watch, "a pass over the data")?;
         let (x, y) = feed.read(BLOCK.min(n - start))?;
@@ -130,6 +132,7 @@ pub(super) fn survey(source: &dyn Source, watch: &dyn Watch) -> Result<Scale> {
                 high[k] = high[k].max(x[(i, k)]);
             }
         }
+        extremes.see(start, x);
         let b = y.len() as f64;
         let block_mean = y.iter().map(|y| y / b).sum::<f64>();
         let apart = block_mean - mean;
@@ -139,7 +142,7 @@ pub(super) fn survey(source: &dyn Source, watch: &dyn Watch) -> Result<Scale> {
         seen += b;
     }
     let widths = low.iter().zip(&high).map(|(low, high)| high - low).collect();
-    Ok(Scale::new(widths, mean, squares / n as f64))
+    Ok((Scale::new(widths, mean, squares / n as f64), extremes))
 }
 
 /// The rows named, which are in increasing order: X and y.

@@ -16,6 +16,7 @@
 //! is newer. That is "written by a newer tribo"; the same record in a journal of this format is damage. A change that
 //! older programs must not overlook takes a new version, one that they may overlook a new minor version.
 
+mod imported;
 mod trial;
 
 use super::record::{Engine, Entry, Record};
@@ -85,6 +86,9 @@ pub enum Unreadable {
 
 /// The JSON of a record. The error says why it would not read back.
 pub(super) fn encode(entry: &Entry) -> Result<Vec<u8>, String> {
+    if let Some(json) = imported::encode(entry) {
+        return Ok(json);
+    }
     let line = Line::try_from(entry)?;
     let json = serde_json::to_vec(&line).map_err(|error| error.to_string())?;
     // JSON has no infinities: a record with one would be written and then never read again.
@@ -97,6 +101,9 @@ pub(super) fn encode(entry: &Entry) -> Result<Vec<u8>, String> {
 
 /// A record from its JSON. `format` is that of the journal so far; None for the first record.
 pub fn decode(json: &[u8], format: Option<Format>) -> Result<Entry, Unreadable> {
+    if let Some(entry) = imported::decode(json) {
+        return Ok(entry);
+    }
     let line = serde_json::from_slice::<Line>(json);
     if let Some(newer) =
         announced(json, &line, format.is_none()).filter(|format| format.version > Format::NEWEST.version)
@@ -304,7 +311,9 @@ impl TryFrom<&Entry> for Line {
             Record::Asked { trial, by_hand } => {
                 Written::Asked { trial: Box::new((&trial).try_into()?), by_hand }
             }
-            Record::Imported { trial, point, outputs } => Written::Imported { trial, point, outputs },
+            Record::Imported { trial, point, outputs } => {
+                Written::Imported { trial, point: point.object()?, outputs }
+            }
             Record::Intended { id, tag } => Written::Intended { id, tag },
             Record::Submitted { id, job } => Written::Submitted { id, job },
             Record::Ended { id, finding: Finding { kind, outputs, reason }, wall_s, host } => {
@@ -368,7 +377,9 @@ impl TryFrom<Line> for Entry {
             Written::Opened { host, pid, tribo } => Record::Opened { host, pid, tribo },
             Written::Configured { config } => Record::Configured { config },
             Written::Asked { trial, by_hand } => Record::Asked { trial: (*trial).into(), by_hand },
-            Written::Imported { trial, point, outputs } => Record::Imported { trial, point, outputs },
+            Written::Imported { trial, point, outputs } => {
+                Record::Imported { trial, point: (&point).into(), outputs }
+            }
             Written::Intended { id, tag } => Record::Intended { id, tag },
             Written::Submitted { id, job } => Record::Submitted { id, job },
             Written::Ended { id, kind, outputs, reason, wall_s, host } => {

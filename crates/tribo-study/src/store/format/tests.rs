@@ -77,7 +77,7 @@ fn first_records() -> Vec<Record> {
         Record::Asked { trial: trial(None, None), by_hand: true },
         Record::Asked { trial: trial(None, Some(decision(Some(Ended::AtOptimum)))), by_hand: false },
         Record::Asked { trial: trial(None, Some(decision(Some(Ended::AtKnownOptimum)))), by_hand: false },
-        Record::Imported { trial: 4, point, outputs: Outputs::one(VALUE, 0.1 + 0.2) },
+        Record::Imported { trial: 4, point: (&point).into(), outputs: Outputs::one(VALUE, 0.1 + 0.2) },
         Record::Intended { id, tag },
         Record::Submitted { id, job: text("12") },
         ended(finding(Kind::Ok, &[(VALUE, 1e300)], ""), Some(2.5), "node"),
@@ -127,7 +127,7 @@ fn later_records() -> Vec<Record> {
         told(finding(Kind::Infeasible, &lacking, "")),
         Record::Imported {
             trial: 5,
-            point: serde_json::Map::new(),
+            point: (&serde_json::Map::new()).into(),
             outputs: finding(Kind::Ok, &some, "").outputs,
         },
     ]

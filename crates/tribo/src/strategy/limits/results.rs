@@ -117,6 +117,11 @@ impl Results {
     /// Whether a result that is beyond a limit gains more than it is beyond.
     pub(super) fn is_better_than_beyond(&self, limits: &[Limit], row: usize, best: usize) -> bool {
         let (Some(value), Some(lowest)) = (self.objective[row], self.objective[best]) else { return false };
+        // No result is less than nothing beyond its limits. The spreads look at all results, which each of a hundred thousand
+        // told again would pay for.
+        if value >= lowest {
+            return false;
+        }
         let far: Vec<f64> = self.objective.iter().flatten().map(|value| (value - lowest).abs()).collect();
         let spread = median(&far).max(f64::MIN_POSITIVE);
         let violation = self.violation(limits, &self.spreads(limits), row);

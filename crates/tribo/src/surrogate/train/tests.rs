@@ -61,7 +61,7 @@ fn every_sparse_kind_predicts_held_out_data() {
     ];
     let square = Inducing::LatinHypercube { low: vec![0.0; 2], high: vec![1.0; 2] };
     for (approximation, objective) in kinds {
-        for inducing in [square.clone(), Inducing::Subset, Inducing::Greedy] {
+        for inducing in [square.clone(), Inducing::Subset, Inducing::Greedy, Inducing::RandomPivots] {
             let gp = sparse(approximation, objective, inducing);
             let (posterior, report) = gp.fit(x.as_ref(), &y, &Unwatched).unwrap();
             let prediction = posterior.predict(queries.as_ref()).unwrap();
@@ -110,6 +110,7 @@ fn a_fit_can_be_made_again_without_the_search() {
     let square = Inducing::LatinHypercube { low: vec![0.0; 2], high: vec![1.0; 2] };
     for (approximation, inducing) in [
         (Approximation::Fic, Inducing::Greedy),
+        (Approximation::Fic, Inducing::RandomPivots),
         (Approximation::Pitc { group: 30 }, Inducing::Subset),
         (Approximation::Dtc, square),
     ] {
@@ -260,7 +261,7 @@ fn a_source_is_fitted_as_data_in_memory_are() {
     let (x, y) = data(5_000);
     let held = Data::new(x.as_ref(), &y).unwrap();
     let queries = Mat::from_fn(20, 2, |i, k| if k == 0 { i as f64 / 19.0 } else { 0.5 });
-    for inducing in [Inducing::Greedy, Inducing::Subset] {
+    for inducing in [Inducing::Greedy, Inducing::RandomPivots, Inducing::Subset] {
         let gp = sparse(Approximation::Fic, Objective::Bound, inducing);
         let (from_memory, report) = gp.fit(x.as_ref(), &y, &Unwatched).unwrap();
         let (from_source, same) = gp.fit_source(&held, &Unwatched).unwrap();

@@ -74,8 +74,9 @@ fn ctrl_c_ends_a_fit_at_once_and_leaves_nothing() {
     folder.write("data.csv", &table(60_000));
     let fit = folder.start(["fit", "data.csv", "--output", "y", "-m", "800"]);
     std::thread::sleep(Duration::from_millis(1_500));
-    let begin = Instant::now();
     fit.signal("INT");
+    // What sends the signal is a program, which takes its time to start on a machine that is busy.
+    let begin = Instant::now();
     fit.wait();
     assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
     assert!(!folder.has("model.tribo"));

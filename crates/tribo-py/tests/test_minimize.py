@@ -501,7 +501,9 @@ def test_ctrl_c_ends_a_run_with_processes(tmp_path: Any) -> None:
                 return float(x[0])
 
             def told(trial, study):
-                print("told", flush=True)
+                # At once: print writes the end of the line by itself, and Ctrl-C may come between.
+                sys.stdout.write("told\\n")
+                sys.stdout.flush()
 
             if __name__ == "__main__":
                 study = tribo.Study([(0, 1)])

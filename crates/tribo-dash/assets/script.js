@@ -78,7 +78,9 @@ function label(form, slices) {
     const text = shown[output.dataset.of];
     if (text === undefined) continue;
     output.textContent = text;
-    document.getElementById(output.dataset.of).setAttribute("aria-valuetext", text);
+    const control = document.getElementById(output.dataset.of);
+    // A list of choices says what is chosen by itself.
+    if (control.type === "range") control.setAttribute("aria-valuetext", text);
   }
 }
 

@@ -32,7 +32,8 @@ fn form(study: usize, view: &View, query: &str, revision: &str) -> Option<String
     let mut html = Html::default();
     html.section("What if");
     html.paragraph("Set inputs and see what the model expects. All others stand as in the best trial.");
-    if !view.bounds().is_empty() {
+    let bounds = view.bounds();
+    if !bounds.is_empty() {
         html.paragraph("Move limits and see what the models would expect of the best point. Nothing is run, and the study stays as it is.");
     }
     html.raw(&format!("<form id=\"sliders\" method=\"get\" action=\"/s/{study}/model\">\n"));
@@ -41,9 +42,9 @@ fn form(study: usize, view: &View, query: &str, revision: &str) -> Option<String
             html.raw(&slider(input, at, &shown));
         }
     }
-    for bound in view.bounds() {
-        let at = place_of(&bound, query);
-        html.raw(&range(&bound_id(&bound), &bound.name, "any", at, &number(bound.at(at))));
+    for bound in &bounds {
+        let at = place_of(bound, query);
+        html.raw(&range(&bound_id(bound), &bound.name, "any", at, &number(bound.at(at))));
     }
     html.raw(&format!(
         "<p><button type=\"submit\">Show</button> <a href=\"/s/{study}/model\">Back to the best trial</a></p>\n</form>\n"

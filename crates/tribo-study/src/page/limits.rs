@@ -3,11 +3,8 @@
 use super::html::Html;
 use crate::report::limits::{LeastViolated, Standing};
 use crate::report::text::number;
-use crate::view::{Model, View};
+use crate::view::{Model, View, is_nothing};
 use tribo::strategy::Expected;
-
-/// A gain below this part of the spread of all values is none.
-const NOTHING: f64 = 1e-3;
 
 /// Writes the part; nothing where there are no limits.
 pub(super) fn write(html: &mut Html, view: &View) {
@@ -29,7 +26,7 @@ pub(super) fn ahead(view: &View, model: &Model, best: f64) -> String {
     let spread = values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min);
     match model.within.as_ref().filter(|within| within.is_met).map(|within| within.objective) {
         None => "How much more evaluations would bring within the limits cannot be said.".to_owned(),
-        Some(Expected { mean, .. }) if internal(best) - internal(mean) <= NOTHING * spread => {
+        Some(Expected { mean, .. }) if is_nothing(internal(best) - internal(mean), spread) => {
             "Near the best point the models expect nothing better within the limits.".to_owned()
         }
         Some(Expected { mean, low, high }) => format!(

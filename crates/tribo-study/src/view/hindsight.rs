@@ -81,9 +81,13 @@ pub struct Past {
 }
 
 impl Past {
-    /// The study before its last evaluations; None if it had found nothing then.
+    /// The study before its last evaluations; None if it had found nothing then. None under limits, too: a forecast knows the
+    /// objective alone, and what it promises may lie beyond them.
     pub fn of(source: &Source<'_>) -> Result<Option<Past>> {
         let (config, ledger) = (source.config(), source.ledger());
+        if !config.limits.is_empty() {
+            return Ok(None);
+        }
         let value = |trial: u64| ledger.trial(trial)?.outcome.as_ref()?.value(config.objective());
         let told = |event: &Event| match event {
             Event::Told(trial) => value(*trial),
@@ -96,14 +100,7 @@ impl Past {
         let Some(before) = study.best()?.map(|best| config.direction.to_internal(best.value)) else {
             return Ok(None);
         };
-        let meets_limits = |event: &&Event| match event {
-            Event::Told(trial) => {
-                let outcome = ledger.trial(*trial).and_then(|state| state.outcome.as_ref());
-                outcome.is_some_and(|finding| config.meets_limits(&finding.outputs))
-            }
-            _ => false,
-        };
-        let since = ledger.events()[at..].iter().filter(meets_limits).filter_map(told);
+        let since = ledger.events()[at..].iter().filter_map(told);
         let since = since.map(|value| config.direction.to_internal(value));
         let since = since.fold(before, f64::min);
         Ok(Some(Past { study, seed: config.seed, before, since }))

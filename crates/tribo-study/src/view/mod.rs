@@ -278,9 +278,7 @@ impl Draft {
         // A model that cannot be made is not shown; the study itself has its ways to go on without.
         let look = self.rebuilt.study.look(&Until(Instant::now() + FIT)).ok().flatten();
         self.know_limits();
-        // A forecast knows the objective alone: what it promises may lie beyond the limits.
-        let hindsight = self.hindsight.filter(|_| self.view.config.limits.is_empty());
-        let seed = self.view.config.seed;
+        let (hindsight, seed) = (self.hindsight, self.view.config.seed);
         // What cannot be modelled is not shown.
         let limits = self.rebuilt.study.look_at_limits(&Until(Instant::now() + FIT)).ok().flatten();
         let within = limits

@@ -3,14 +3,14 @@
 
 use super::Limited;
 use super::models::MOST;
-use super::outlook::{self, Hopes, Outlook};
+use super::outlook::{self, Outlook};
 use super::results::Results;
 use super::sight::Sight;
 use super::solve::{VIOLATION, solve};
 use crate::error::Result;
 use crate::limit::Limit;
 use crate::space::Direction;
-use crate::strategy::study::Expected;
+use crate::strategy::study::{Expected, INTERVAL};
 use crate::surrogate::Posterior;
 use crate::surrogate::exact::ExactPosterior;
 use crate::surrogate::watch::Watch;
@@ -19,8 +19,6 @@ use faer::Mat;
 /// Half the side of the box around the best point in which another best point is looked for: the models know little of what
 /// is farther away.
 const RADIUS: f64 = 0.3;
-/// Standard deviations to either end of an interval that holds 95 % of a normal law.
-const INTERVAL: f64 = 1.959_963_984_540_054;
 /// Results that the search for another best point begins from.
 const STARTS: usize = 8;
 
@@ -42,8 +40,6 @@ pub struct BestExpected {
     pub objective: Expected,
     /// The limited outputs there, in the order of the limits; None where there is no model of one.
     pub outputs: Vec<Option<Expected>>,
-    /// The probability that the limits are met there; about a half where one binds.
-    pub chance: f64,
     /// Whether the models expect them to be met there: if not, it is the point that comes nearest.
     pub is_met: bool,
 }
@@ -77,17 +73,7 @@ impl LimitsLook {
 
     /// The probability at some places that all limits are met; outputs are taken to be independent.
     pub fn chances(&self, places: &[Vec<f64>]) -> Result<Vec<f64>> {
-        let mut log = vec![0.0; places.len()];
-        let x = rows(places);
-        for (limit, posterior) in self.outlook.limited.iter().enumerate() {
-            let Some(posterior) = posterior else { continue };
-            let prediction = posterior.predict(x.as_ref())?;
-            for side in self.outlook.sides.iter().filter(|side| side.limit == limit) {
-                for (i, log) in log.iter_mut().enumerate() {
-                    *log += Hopes::chance(side, prediction.mean[i], prediction.var[i]).0;
-                }
-            }
-        }
+        let log = self.outlook.log_chances(rows(places).as_ref())?;
         Ok(log.into_iter().map(f64::exp).collect())
     }
 
@@ -130,11 +116,8 @@ impl LimitsLook {
             low: ends[0].min(ends[1]),
             high: ends[0].max(ends[1]),
         };
-        let moved_look =
-            LimitsLook { limits, outlook, results: Results::default(), direction: self.direction };
-        let chance = moved_look.chances(std::slice::from_ref(&solution.x))?[0];
         let is_met = solution.violation <= 1e3 * VIOLATION;
-        Ok(Some(BestExpected { place: solution.x, objective, outputs, chance, is_met }))
+        Ok(Some(BestExpected { place: solution.x, objective, outputs, is_met }))
     }
 
     /// Measured points to begin from: the best under these limits, or the one that is least beyond them, and the best of all.

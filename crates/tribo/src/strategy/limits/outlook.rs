@@ -105,6 +105,13 @@ impl Outlook {
         self.modelled().map(deviation).collect()
     }
 
+    /// Σ log P(side is met) at the rows of x; outputs are taken to be independent.
+    pub(super) fn log_chances(&self, x: MatRef<'_, f64>) -> Result<Vec<f64>> {
+        let mut values = vec![0.0; x.nrows()];
+        add_chances(&mut values, &self.limited, &self.sides, x)?;
+        Ok(values)
+    }
+
     /// The same with pending points taken in at their means.
     pub(super) fn hallucinate(&self, pending: MatRef<'_, f64>) -> Result<Expected> {
         let taken = |posterior: &Option<Arc<ExactPosterior>>| {
@@ -122,6 +129,25 @@ pub(super) struct Expected {
     pub(super) sides: Vec<Side>,
 }
 
+/// Adds Σ log P(side is met) at the rows of x to `values`; `limited` are the models in the order of the limits.
+fn add_chances<P: Posterior + ?Sized>(
+    values: &mut [f64],
+    limited: &[Option<impl std::ops::Deref<Target = P>>],
+    sides: &[Side],
+    x: MatRef<'_, f64>,
+) -> Result<()> {
+    for (limit, posterior) in limited.iter().enumerate() {
+        let Some(posterior) = posterior else { continue };
+        let prediction = posterior.predict(x)?;
+        for side in sides.iter().filter(|side| side.limit == limit) {
+            for (i, value) in values.iter_mut().enumerate() {
+                *value += Hopes::chance(side, prediction.mean[i], prediction.var[i]).0;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// log EI of the objective + Σ log P(side is met); without the first as long as nothing is feasible.
 pub(super) struct Hopes<'a> {
     pub(super) expected: &'a Expected,
@@ -134,7 +160,7 @@ const EQUAL_WIDTH: f64 = 0.01;
 
 impl Hopes<'_> {
     /// log P(side is met) and its slopes in mean and variance.
-    pub(super) fn chance(side: &Side, mean: f64, var: f64) -> (f64, f64, f64) {
+    fn chance(side: &Side, mean: f64, var: f64) -> (f64, f64, f64) {
         let sd = var.sqrt().max(1e-9);
         let excess = side.sign * (mean - side.bound) - side.tolerance;
         if side.equal {
@@ -159,15 +185,7 @@ impl Acquisition for Hopes<'_> {
                 *value += ei.score(prediction.mean[i], prediction.var[i]).value;
             }
         }
-        for (limit, posterior) in self.expected.limited.iter().enumerate() {
-            let Some(posterior) = posterior else { continue };
-            let prediction = posterior.predict(x)?;
-            for side in self.expected.sides.iter().filter(|side| side.limit == limit) {
-                for (i, value) in values.iter_mut().enumerate() {
-                    *value += Hopes::chance(side, prediction.mean[i], prediction.var[i]).0;
-                }
-            }
-        }
+        add_chances(&mut values, &self.expected.limited, &self.expected.sides, x)?;
         Ok(values)
     }
 

@@ -28,7 +28,7 @@ const MOST: usize = 800;
 /// The part of them that is the best ones; the others are an even choice.
 const BEST: usize = MOST / 2;
 /// Standard deviations to either end of an interval that holds 95 % of a normal law.
-const INTERVAL: f64 = 1.959_963_984_540_054;
+pub(in crate::strategy) const INTERVAL: f64 = 1.959_963_984_540_054;
 
 /// The model of a study, to be looked at.
 pub struct Look {

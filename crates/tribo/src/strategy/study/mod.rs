@@ -19,6 +19,7 @@ mod restore;
 
 pub use insight::{ActiveInput, DenseArm, Evidence, Fact, Finding, Insight, Verdict};
 pub use limits::{LimitKnown, LimitState};
+pub(super) use look::INTERVAL;
 pub use look::{Expected, Look};
 pub use predict::Predicted;
 pub use recommend::Recommended;

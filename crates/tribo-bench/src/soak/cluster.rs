@@ -35,8 +35,6 @@ pub(super) struct Truth {
     pub(super) taken: BTreeMap<AttemptId, usize>,
     /// Commands that began, by attempt and restart.
     pub(super) begun: BTreeMap<(AttemptId, u32), usize>,
-    /// Trials whose end was asked for by `tribo cancel`.
-    pub(super) cancelled: Vec<u64>,
     /// What a job could not do.
     pub(super) trouble: Vec<String>,
 }
@@ -209,14 +207,13 @@ impl Cluster {
                 self.node_fails(host);
             }
             Happening::CancelAsked => {
-                let running: Vec<u64> = self.jobs.keys().map(|id| id.trial).collect();
-                if running.is_empty() {
+                let known: Vec<u64> = self.jobs.keys().map(|id| id.trial).collect();
+                if known.is_empty() {
                     return;
                 }
-                let trial = running[self.faults.below(running.len())];
+                let trial = known[self.faults.below(known.len())];
                 let asked = store::request(&self.layout, &Request::Cancel(trial));
                 self.truth.trouble.extend(asked.err().map(|error| error.to_string()));
-                self.truth.cancelled.push(trial);
             }
         }
         self.faults.happened(happening);

@@ -329,3 +329,21 @@ fn a_source_that_changes_is_refused_with_the_place() {
         sparse(Approximation::Fic, Objective::Bound, Inducing::Subset).fit_source(&source, &Unwatched);
     assert!(matches!(error, Err(Error::NotFinite { what: "X", row: 4_321, column: 1, .. })), "{error:?}");
 }
+
+#[test]
+fn very_many_rows_are_checked_on_a_sample() {
+    let (x, y) = data(5_000);
+    let all = sparse(Approximation::Fic, Objective::Bound, Inducing::Subset);
+    let mut sampled = all.clone();
+    sampled.training.checked = 2_400;
+    let (a, report) = all.fit(x.as_ref(), &y, &Unwatched).unwrap();
+    let (b, fewer) = sampled.fit(x.as_ref(), &y, &Unwatched).unwrap();
+    assert!(report.full_evaluations > 0 && fewer.full_evaluations == 0, "{report:?} {fewer:?}");
+    assert!(fewer.subset_evaluations > report.subset_evaluations, "{report:?} {fewer:?}");
+    assert_eq!(b.n_observations(), 5_000);
+    // The noise from 2,400 residuals has a standard error of 3 %.
+    let [a, b] = [a, b].map(|posterior| posterior.hyperparameters().noise_var);
+    assert!((a / b).ln().abs() < 0.12, "seed {SEED}: {a} {b}");
+    sampled.training.checked = 2_500;
+    assert!(sampled.fit(x.as_ref(), &y, &Unwatched).unwrap().1.full_evaluations > 0, "half of the rows");
+}

@@ -125,13 +125,17 @@ pub struct ExactGp {
 impl ExactGp {
     /// Fits hyper-parameters by log marginal likelihood and conditions on the data X `[n, d]`, y `[n]`.
     pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], watch: &dyn Watch) -> Result<(ExactPosterior, Report)> {
-        let data = Data::new(x, y)?;
+        self.fit_data(&Data::new(x, y)?, watch)
+    }
+
+    /// As [`ExactGp::fit`], to rows that may have a noise of their own.
+    pub fn fit_data(&self, data: &Data<'_>, watch: &dyn Watch) -> Result<(ExactPosterior, Report)> {
         let mut search = Search::new(&data.scale(), self.shape, self.ard, &self.training, watch)?;
         search.run(data.len(), self.training.tolerance, self.training.evaluations, Stage::Only, |hyper| {
-            let posterior = ExactPosterior::new(&data, hyper, self.mean)?;
+            let posterior = ExactPosterior::new(data, hyper, self.mean)?;
             Ok((posterior.log_evidence(), posterior.log_evidence_gradient()))
         })?;
-        let posterior = ExactPosterior::new(&data, &search.best(), self.mean)?;
+        let posterior = ExactPosterior::new(data, &search.best(), self.mean)?;
         Ok((posterior, search.report))
     }
 }
@@ -178,6 +182,11 @@ impl SparseGp {
         self.begin(x, y, watch)?.finish()
     }
 
+    /// As [`SparseGp::fit`], to rows that may have weights and a noise of their own. Not for PITC.
+    pub fn fit_data(&self, data: Data<'_>, watch: &dyn Watch) -> Result<(SparsePosterior, Report)> {
+        self.begin_with(self.kept(data)?, watch)?.finish()
+    }
+
     /// Begins a fit that goes on a step at a time, so that several can be compared before one sees all data.
     pub fn begin<'a>(
         &'a self,
@@ -185,7 +194,7 @@ impl SparseGp {
         y: &'a [f64],
         watch: &'a dyn Watch,
     ) -> Result<SparseFit<'a>> {
-        self.begin_with(self.kept(x, y)?, watch)
+        self.begin_with(self.kept(Data::new(x, y)?)?, watch)
     }
 
     /// As [`SparseGp::fit`], to data that are read anew in every pass over them. Not for PITC, which keeps its data.
@@ -210,9 +219,12 @@ impl SparseGp {
     }
 
     /// The data, repeated inputs merged where that pays.
-    fn kept<'a>(&self, x: MatRef<'a, f64>, y: &'a [f64]) -> Result<Kept<'a>> {
-        let data = Data::new(x, y)?;
+    fn kept<'a>(&self, data: Data<'a>) -> Result<Kept<'a>> {
         let merged = match self.approximation {
+            Approximation::Pitc { .. } if data.is_weighted() || !data.noise().is_empty() => {
+                let reason = "it takes neither weights nor a noise of each row; choose FIC".to_owned();
+                return Err(Error::Source { name: "PITC".to_owned(), reason });
+            }
             Approximation::Pitc { .. } => None,
             _ => repeats::merged(&data),
         };
@@ -234,7 +246,18 @@ impl SparseGp {
         chosen_at: &Hyperparameters,
         watch: &dyn Watch,
     ) -> Result<SparsePosterior> {
-        let kept = self.kept(x, y)?;
+        self.condition_data(Data::new(x, y)?, hyper, chosen_at, watch)
+    }
+
+    /// As [`SparseGp::condition`], on rows that may have weights and a noise of their own. Not for PITC.
+    pub fn condition_data(
+        &self,
+        data: Data<'_>,
+        hyper: &Hyperparameters,
+        chosen_at: &Hyperparameters,
+        watch: &dyn Watch,
+    ) -> Result<SparsePosterior> {
+        let kept = self.kept(data)?;
         let inducing = self.choose_inducing(&kept, self.n_inducing, chosen_at, watch)?;
         self.with_model(&kept, inducing.as_ref(), watch, |model| model.posterior(hyper, watch))
     }
@@ -324,8 +347,10 @@ impl Kept<'_> {
     /// Rows, each counted as often as it was measured.
     fn n_points(&self) -> usize {
         match self {
-            Kept::Own(rows) => rows.data().n_points() as usize,
-            _ => self.len(),
+            // Weights may be so small that their sum is not even one.
+            Kept::Given(data) => (data.n_points() as usize).max(1),
+            Kept::Own(rows) => (rows.data().n_points() as usize).max(1),
+            Kept::Streamed { .. } => self.len(),
         }
     }
 

@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use tribo::Error;
 use tribo::rng::Stream;
 use tribo::surrogate::Posterior;
+use tribo::surrogate::data::Data;
 use tribo::surrogate::hyper::{Hyperparameters, Mean, Prior, Priors, Ranges};
 use tribo::surrogate::inducing::Inducing;
 use tribo::surrogate::kernel::{Kernel, Shape};
@@ -46,14 +47,17 @@ struct FittedGp {
 
 #[pymethods]
 impl FittedGp {
-    /// Fits. `inducing_points` is a name or the points, `ranges` and `priors` are for length scale, signal and noise,
+    /// Fits. `weights` says how often each row counts and `noise` is the noise variance of each, which is then not searched;
+    /// `inducing_points` is a name or the points, `ranges` and `priors` are for length scale, signal and noise,
     /// `fixed` holds length scales, signal and noise variance, which are then not searched.
     #[staticmethod]
-    #[pyo3(signature = (x, y, *, kernel, ard, approximation, group, objective, inducing, inducing_points, inducing_box, mean, ranges, priors, fixed, seed, progress))]
+    #[pyo3(signature = (x, y, *, weights, noise, kernel, ard, approximation, group, objective, inducing, inducing_points, inducing_box, mean, ranges, priors, fixed, seed, progress))]
     fn fit(
         py: Python<'_>,
         x: PyReadonlyArray2<'_, f64>,
         y: PyReadonlyArray1<'_, f64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        noise: Option<PyReadonlyArray1<'_, f64>>,
         kernel: &str,
         ard: bool,
         approximation: &str,
@@ -75,7 +79,9 @@ impl FittedGp {
             error::argument(format!("{argument} is {name:?}, which is no name here"))
         };
         let shape = Shape::from_name(kernel).ok_or_else(|| unknown("kernel", kernel))?;
-        let gp = SparseGp {
+        let weights = weights.as_ref().map(|weights| arrays::values("sample_weight", weights)).transpose()?;
+        let noise = noise.as_ref().map(|noise| arrays::values("noise_variance", noise)).transpose()?;
+        let mut gp = SparseGp {
             shape,
             ard,
             mean: mean.map_or(Mean::Estimated, Mean::Fixed),
@@ -111,15 +117,30 @@ impl FittedGp {
                 ..Training::default()
             },
         };
+        // The noise of each row is a part of one that is held: of their mean, unless another one was given.
+        let held = noise.map(|noise| match &fixed {
+            Some((_, _, noise_var)) => *noise_var,
+            None => noise.iter().map(|var| var / noise.len() as f64).sum(),
+        });
+        let parts: Option<Vec<f64>> =
+            noise.zip(held).map(|(noise, held)| noise.iter().map(|var| var / held).collect());
+        let mut data = Data::new(points, values).map_err(error::library)?;
+        if let Some(weights) = weights {
+            data = data.with_weights(weights).map_err(error::library)?;
+        }
+        if let (Some(parts), Some(held)) = (&parts, held) {
+            data = data.with_noise(parts).map_err(error::library)?;
+            gp.training.ranges = gp.training.ranges.hold_noise(held, &data.scale());
+        }
         interrupt::run(py, |flag| {
             let watch = Observer { flag, progress, failed: Mutex::new(None) };
             let outcome = match fixed {
                 Some((length_scales, signal_var, noise_var)) => {
                     let hyper =
                         Hyperparameters { kernel: Kernel { shape, length_scales, signal_var }, noise_var };
-                    gp.condition(points, values, &hyper, &hyper, &watch).map(|posterior| (posterior, None))
+                    gp.condition_data(data, &hyper, &hyper, &watch).map(|posterior| (posterior, None))
                 }
-                None => gp.fit(points, values, &watch).map(|(posterior, report)| {
+                None => gp.fit_data(data, &watch).map(|(posterior, report)| {
                     let searched = (
                         report.subset_evaluations,
                         report.full_evaluations,
@@ -171,6 +192,18 @@ impl FittedGp {
             outcome.map_err(error::library)
         })?;
         Ok((arrays::vector(py, mean), variance.then(|| arrays::vector(py, var))))
+    }
+
+    /// Means and joint covariance of the latent function at the rows of `x`.
+    fn joint<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<(Vector<'py>, Bound<'py, PyArray2<f64>>)> {
+        let points = arrays::points("X", &x)?;
+        let (mean, covariance) =
+            interrupt::run(py, |_| self.posterior.joint(points).map_err(error::library))?;
+        Ok((arrays::vector(py, mean), arrays::matrix(py, covariance.as_ref())))
     }
 
     /// The process that knows the results `y` at the rows of `x` as well. All are taken in, or none.

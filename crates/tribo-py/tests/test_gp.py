@@ -201,7 +201,7 @@ def test_samples_have_the_moments_of_the_process() -> None:
 
 def test_samples_beyond_all_memory_are_refused() -> None:
     gp = SparseGP().fit(*data(20))
-    with pytest.raises(ArgumentError, match="X has 1000000 rows; joint samples"):
+    with pytest.raises(ArgumentError, match="X has 1000000 rows; what is joint"):
         gp.sample(np.zeros((1_000_000, 2)))
     with pytest.raises(ArgumentError, match=r"n is 1000000000000; it must be an integer in \[1, 500000000\]"):
         gp.sample(np.zeros((2, 2)), 10**12)

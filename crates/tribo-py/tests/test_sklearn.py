@@ -32,11 +32,29 @@ def test_parameters_and_defaults_are_those_of_the_process() -> None:
     assert written(SparseGPRegressor) == written(tribo.SparseGP)
 
 
+WEIGHTED = [
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_list",
+    "check_sample_weights_shape",
+    "check_sample_weights_not_overwritten",
+    "check_sample_weight_equivalence_on_dense_data",
+]
+
+
+def expected_to_fail(estimator: Any) -> dict[str, str]:
+    if estimator.approximation == "pitc":
+        return dict.fromkeys(WEIGHTED, "PITC takes no weights, and says so")
+    # To 1e-8 at fixed hyper-parameters: test_gp_rows.py.
+    return {WEIGHTED[-1]: "two searches over rows in another order end within their tolerance, not at the same bits"}
+
+
 @parametrize_with_checks(
     [
         SparseGPRegressor(),
         SparseGPRegressor("se", 10, approximation="pitc", objective="marginal", inducing_points="latin_hypercube"),
-    ]
+    ],
+    expected_failed_checks=expected_to_fail,
 )
 def test_it_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -75,6 +75,8 @@ class FittedGp:
         x: NDArray[np.float64],
         y: NDArray[np.float64],
         *,
+        weights: NDArray[np.float64] | None,
+        noise: NDArray[np.float64] | None,
         kernel: str,
         ard: bool,
         approximation: str,
@@ -100,6 +102,7 @@ class FittedGp:
     def predict(
         self, x: NDArray[np.float64], variance: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]: ...
+    def joint(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def observe(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> FittedGp: ...
     def sample(self, x: NDArray[np.float64], n: int, seed: int) -> NDArray[np.float64]: ...
     @property

@@ -29,6 +29,7 @@ _RANGES: dict[str, Range] = {"length_scale": (1e-3, 1e2), "signal_variance": (1e
 _MOST_INDUCING = 100_000
 _MOST_SAMPLED = 20_000
 _MOST_NUMBERS = 10**9
+_MOST_LABELS = 100
 
 
 class Hyperparameters(TypedDict):
@@ -90,6 +91,16 @@ class SparseGP:
         Under the same keys, in the units of the data: ("log_normal", location, scale) or ("gamma", shape, rate).
     fixed
         Hyper-parameters to use instead of a search: a dict as the attribute `hyperparameters` is one; "mean" may be left out.
+    categories
+        Columns of X whose numbers are labels without order, at most 100 different ones each. Such a column becomes one of
+        zeros and ones for each label, in the order of the labels, after the other columns: two labels a and b are
+        sqrt(1/l_a^2 + 1/l_b^2) apart, each with a length scale of its own if `ard`. A label that was not there in the fit is
+        another one than all of them.
+    clip_inputs
+        The part of the rows, at each end of each column, whose entries are set to the next one inside, in fits and in
+        predictions; labels are left alone. For tables with impossible entries, which are far from everything: there a
+        process says its mean, whatever the other columns say. Try 0.002. Outside of what is left the process then says what
+        it says at the edge, and as surely; with 0, the default, it says that it does not know.
     seed
         Of everything random in a fit. The same data and seed give the same bits.
 
@@ -121,6 +132,8 @@ class SparseGP:
         ranges: Mapping[str, Range] | None = None,
         priors: Mapping[str, Prior] | None = None,
         fixed: Mapping[str, Any] | None = None,
+        categories: Sequence[int] = (),
+        clip_inputs: float = 0.0,
         seed: int = 0,
     ) -> None:
         self._kernel = _choice("kernel", kernel, get_args(Kernel))
@@ -148,10 +161,29 @@ class SparseGP:
                 raise ArgumentError("mean is given twice, once in fixed; leave one out")
             self._mean = _number('fixed["mean"]', fixed["mean"])
         self._seed = _integer("seed", seed, 0, 2**64 - 1)
+        self._categories = _categories(categories)
+        if self._categories and not (isinstance(self._inducing_points, str) and inducing_points != "latin_hypercube"):
+            raise ArgumentError("categories need inducing points out of the data; inducing_points names another rule")
+        self._clip_inputs = _number("clip_inputs", clip_inputs)
+        if not 0 <= self._clip_inputs < 0.5:
+            raise ArgumentError(f"clip_inputs is {clip_inputs!r}; it must be in [0, 0.5)")
+        self._columns: _Columns | None = None
         self._fitted: FittedGp | None = None
 
-    def fit(self, X: ArrayLike, y: ArrayLike, progress: Callable[[FitProgress], object] | None = None) -> SparseGP:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        progress: Callable[[FitProgress], object] | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        noise_variance: ArrayLike | None = None,
+    ) -> SparseGP:
         """Finds hyper-parameters and conditions on the rows of X, shape (n, d), and y, shape (n,). Returns self.
+
+        `sample_weight` says how often each row counts: a row of weight 2 is one that was given twice, one of weight 0 is left
+        out. `noise_variance` is the variance of the measurement error of each row, or of all, where it is known; it is then
+        not searched, and `hyperparameters["noise_variance"]` is its mean. Neither goes with "pitc".
 
         float64 is used where it is, in any layout; do not write to the arrays meanwhile. Other threads run, and Ctrl-C ends
         the fit, leaving the model as it was. `progress` is called after every evaluation of the objective, on another
@@ -164,6 +196,22 @@ class SparseGP:
         """
         X = points("X", X)
         y = values("y", y, X.shape[0], "X")
+        columns = _Columns.of(X, self._categories, self._clip_inputs) if self._categories or self._clip_inputs else None
+        if columns is not None:
+            X = columns.changed("X", X)
+        weights = noise = None
+        if noise_variance is not None:
+            noise = _positive("noise_variance", noise_variance, len(X), "X")
+        if sample_weight is not None:
+            weights = _positive("sample_weight", sample_weight, len(X), "X", zero=True)
+            kept = weights > 0
+            if not kept.any():
+                raise ArgumentError("sample_weight is zero for every row; at least one row must count")
+            if not kept.all():
+                X, y, weights, noise = X[kept], y[kept], weights[kept], None if noise is None else noise[kept]
+        for name, rows in (("sample_weight", weights), ("noise_variance", noise)):
+            if rows is not None and self._approximation == "pitc":
+                raise ArgumentError(f'{name} does not go with approximation="pitc"; choose "fic"')
         given = self._inducing_points
         if not isinstance(given, str) and given.shape[1] != X.shape[1]:
             raise ArgumentError(
@@ -179,9 +227,11 @@ class SparseGP:
             )
         if progress is not None and not callable(progress):
             raise ArgumentError("progress is not callable; give a function of one argument")
-        self._fitted = FittedGp.fit(
+        fitted = FittedGp.fit(
             X,
             y,
+            weights=weights,
+            noise=noise,
             kernel=self._kernel,
             ard=self._ard,
             approximation=self._approximation,
@@ -197,19 +247,41 @@ class SparseGP:
             seed=self._seed,
             progress=None if progress is None else lambda *told: progress(FitProgress(*told)),
         )
+        self._fitted, self._columns = fitted, columns
         return self
 
     @overload
-    def predict(self, X: ArrayLike, return_std: Literal[False] = False, *, noise: bool = False) -> Floats: ...
+    def predict(
+        self,
+        X: ArrayLike,
+        return_std: Literal[False] = False,
+        return_cov: Literal[False] = False,
+        *,
+        noise: bool | ArrayLike = False,
+    ) -> Floats: ...
     @overload
-    def predict(self, X: ArrayLike, return_std: Literal[True], *, noise: bool = False) -> tuple[Floats, Floats]: ...
+    def predict(
+        self, X: ArrayLike, return_std: Literal[True], return_cov: bool = False, *, noise: bool | ArrayLike = False
+    ) -> tuple[Floats, Floats]: ...
     @overload
-    def predict(self, X: ArrayLike, return_std: bool, *, noise: bool = False) -> Floats | tuple[Floats, Floats]: ...
-    def predict(self, X: ArrayLike, return_std: bool = False, *, noise: bool = False) -> Floats | tuple[Floats, Floats]:
+    def predict(
+        self, X: ArrayLike, return_std: bool = False, *, return_cov: Literal[True], noise: bool | ArrayLike = False
+    ) -> tuple[Floats, Floats]: ...
+    @overload
+    def predict(
+        self, X: ArrayLike, return_std: bool, return_cov: bool = False, *, noise: bool | ArrayLike = False
+    ) -> Floats | tuple[Floats, Floats]: ...
+    def predict(
+        self, X: ArrayLike, return_std: bool = False, return_cov: bool = False, *, noise: bool | ArrayLike = False
+    ) -> Floats | tuple[Floats, Floats]:
         """The mean at the rows of X, shape (q, d), and its standard deviation if asked for.
 
-        Both are of the function itself; with `noise=True` the deviation is that of a new measurement of it. The mean alone
-        is m times cheaper. Any number of rows: they are worked through in blocks, and nothing but the result is kept.
+        Both are of the function itself, and intervals made of them do not cover measurements. With `noise=True` the deviation
+        is that of a new measurement, and 95 % of those lie within 1.96; where new measurements have noise variances of their
+        own, give these instead of True, one or one for each row. The mean alone is m times cheaper. Any number of rows: they
+        are worked through in blocks, and nothing but the result is kept.
+
+        With `return_cov=True` the second is the joint covariance of the rows, shape (q, q), not their deviations.
 
         >>> import tribo
         >>> gp = tribo.SparseGP().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 1.0])
@@ -218,11 +290,19 @@ class SparseGP:
         True
         """
         fitted = self._known()
-        mean, variance = fitted.predict(points("X", X, fitted.n_inputs), bool(return_std))
+        X = self._inputs("X", X)
+        if return_cov and return_std:
+            raise ArgumentError("return_std and return_cov are both asked for; the roots of the covariance's diagonal are the first")
+        added = _noise_of_queries(noise, len(X), fitted.hyperparameters[2])
+        if return_cov:
+            _check_joint(len(X))
+            mean, covariance = fitted.joint(X)
+            covariance[np.diag_indices(len(X))] += added
+            return mean, covariance
+        mean, variance = fitted.predict(X, bool(return_std))
         if variance is None:
             return mean
-        if noise:
-            variance += fitted.hyperparameters[2]
+        variance += added
         return mean, np.sqrt(variance, out=variance)
 
     def observe(self, x: ArrayLike, y: ArrayLike) -> SparseGP:
@@ -241,7 +321,7 @@ class SparseGP:
             if np.ndim(x) == 1:
                 x = np.asarray(x)[np.newaxis, :]
             y = np.asarray(y)[np.newaxis]
-        x = points("x", x, fitted.n_inputs)
+        x = self._inputs("x", x)
         self._fitted = fitted.observe(x, values("y", y, x.shape[0], "x"))
         return self
 
@@ -256,9 +336,8 @@ class SparseGP:
         (10, 3)
         """
         fitted = self._known()
-        X = points("X", X, fitted.n_inputs)
-        if len(X) > _MOST_SAMPLED:
-            raise ArgumentError(f"X has {len(X)} rows; joint samples cost their square in memory, at most {_MOST_SAMPLED} fit")
+        X = self._inputs("X", X)
+        _check_joint(len(X))
         n = _integer("n", n, 1, _MOST_NUMBERS // len(X))
         return fitted.sample(X, n, _integer("seed", seed, 0, 2**64 - 1))
 
@@ -277,6 +356,8 @@ class SparseGP:
         True
         """
         fitted = self._known()
+        if self._columns is not None:
+            raise ArgumentError("the file has no place for categories and clip_inputs; pickle this SparseGP instead")
         names = [f"x{k}" for k in range(fitted.n_inputs)] if inputs is None else [str(name) for name in inputs]
         if len(names) != fitted.n_inputs or len(set(names)) != len(names):
             raise ArgumentError(f"inputs is {names!r}; it needs {fitted.n_inputs} different names, one for each column of X")
@@ -324,10 +405,89 @@ class SparseGP:
         state = "not fitted" if self._fitted is None else counted(self._fitted.n_observations, "result")
         return f"SparseGP(kernel={self._kernel!r}, inducing={self._inducing}, {state})"
 
+    def _inputs(self, name: str, X: ArrayLike) -> Floats:
+        """Points as the process takes them, with as many columns as were fitted."""
+        if self._columns is None:
+            return points(name, X, self._known().n_inputs)
+        return self._columns.changed(name, points(name, X, self._columns.n))
+
     def _known(self) -> FittedGp:
         if self._fitted is None:
             raise ArgumentError("this SparseGP is not fitted; call fit(X, y) first")
         return self._fitted
+
+
+class _Columns(NamedTuple):
+    """What a fit makes of the columns of X, and predictions after it: edges for numbers, and the labels that were seen."""
+
+    n: int
+    low: Floats
+    high: Floats
+    seen: dict[int, Floats]
+
+    @staticmethod
+    def of(X: Floats, categories: list[int], clip: float) -> _Columns:
+        seen = {}
+        for column in categories:
+            if column >= X.shape[1]:
+                raise ArgumentError(f"categories names column {column}; X has {X.shape[1]}, and the first is 0")
+            seen[column] = np.unique(X[:, column])
+            if len(seen[column]) > _MOST_LABELS:
+                raise ArgumentError(
+                    f"categories: column {column} of X has {len(seen[column])} different entries; at most {_MOST_LABELS} labels fit"
+                )
+        numbers = [column for column in range(X.shape[1]) if column not in seen]
+        low, high = np.full(len(numbers), -np.inf), np.full(len(numbers), np.inf)
+        if clip > 0:
+            low = np.quantile(X[:, numbers], clip, axis=0, method="inverted_cdf")
+            high = np.quantile(X[:, numbers], 1 - clip, axis=0, method="inverted_cdf")
+        return _Columns(X.shape[1], low, high, seen)
+
+    def changed(self, name: str, X: Floats) -> Floats:
+        """The columns of numbers, clipped, then one of zeros and ones for each label."""
+        numbers = X[:, [column for column in range(self.n) if column not in self.seen]]
+        # What is not finite stays, to be refused with its place.
+        parts = [np.where(np.isfinite(numbers), np.clip(numbers, self.low, self.high), numbers)]
+        for column, labels in self.seen.items():
+            if not np.isfinite(X[:, column]).all():
+                raise ArgumentError(f"{name} has an entry in column {column} that is not finite; a label is a number")
+            parts.append((X[:, column, np.newaxis] == labels).astype(np.float64))
+        return np.hstack(parts)
+
+
+def _categories(value: Any) -> list[int]:
+    try:
+        columns = [_integer(f"categories[{place}]", column, 0) for place, column in enumerate(value)]
+    except TypeError:
+        raise ArgumentError(f"categories is {value!r}; it must be a list of columns of X") from None
+    if len(set(columns)) < len(columns):
+        raise ArgumentError(f"categories is {value!r}; every column must be named once")
+    return sorted(columns)
+
+
+def _check_joint(rows: int) -> None:
+    if rows > _MOST_SAMPLED:
+        raise ArgumentError(f"X has {rows} rows; what is joint costs their square in memory, at most {_MOST_SAMPLED} fit")
+
+
+def _noise_of_queries(noise: Any, rows: int, fitted: float) -> float | Floats:
+    """Noise variance of measurements at the queries: none, that of the fit, or as given."""
+    if noise is False or noise is True or isinstance(noise, np.bool_):
+        return fitted if noise else 0.0
+    return _positive("noise", noise, rows, "X", zero=True)
+
+
+def _positive(name: str, value: Any, rows: int, of: str, zero: bool = False) -> Floats:
+    """One positive number for each row of the argument `of`, or one for all."""
+    if np.ndim(value) == 0:
+        array = np.full(rows, _number(name, value))
+    else:
+        array = values(name, value, rows, of)
+    wrong = ~((array > 0) | (zero & (array == 0)))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ArgumentError(f"{name}[{row}] is {array[row]}; every entry must be {'at least 0' if zero else 'positive'}")
+    return array
 
 
 def _is(value: str | Floats, name: str) -> bool:

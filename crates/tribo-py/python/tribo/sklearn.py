@@ -10,7 +10,7 @@ from typing import Any, Literal, overload
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from tribo._arrays import Floats
 from tribo._gp import Approximation, InducingPoints, Kernel, Objective, Prior, Range, SparseGP
@@ -52,6 +52,8 @@ class SparseGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ranges: Mapping[str, Range] | None = None,
         priors: Mapping[str, Prior] | None = None,
         fixed: Mapping[str, Any] | None = None,
+        categories: Sequence[int] = (),
+        clip_inputs: float = 0.0,
         seed: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -66,28 +68,63 @@ class SparseGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.ranges = ranges
         self.priors = priors
         self.fixed = fixed
+        self.categories = categories
+        self.clip_inputs = clip_inputs
         self.seed = seed
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> SparseGPRegressor:
-        """Fits to the rows of X, shape (n, d), and y, shape (n,). Returns self."""
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        noise_variance: ArrayLike | None = None,
+    ) -> SparseGPRegressor:
+        """Fits to the rows of X, shape (n, d), and y, shape (n,). Returns self.
+
+        `sample_weight` says how often each row counts, `noise_variance` is the known variance of its measurement error; see
+        `tribo.SparseGP.fit`.
+        """
         X, y = validate_data(self, X, y, dtype="float64", y_numeric=True)
-        self.gp_ = SparseGP(**self.get_params(deep=False)).fit(X, y)
+        if sample_weight is not None:
+            sample_weight = check_array(sample_weight, ensure_2d=False, dtype="float64", input_name="sample_weight")
+        gp = SparseGP(**self.get_params(deep=False))
+        self.gp_ = gp.fit(X, y, sample_weight=sample_weight, noise_variance=noise_variance)
         return self
 
     @overload
-    def predict(self, X: ArrayLike, return_std: Literal[False] = False, *, noise: bool = False) -> Floats: ...
+    def predict(
+        self,
+        X: ArrayLike,
+        return_std: Literal[False] = False,
+        return_cov: Literal[False] = False,
+        *,
+        noise: bool | ArrayLike = False,
+    ) -> Floats: ...
     @overload
-    def predict(self, X: ArrayLike, return_std: Literal[True], *, noise: bool = False) -> tuple[Floats, Floats]: ...
+    def predict(
+        self, X: ArrayLike, return_std: Literal[True], return_cov: bool = False, *, noise: bool | ArrayLike = False
+    ) -> tuple[Floats, Floats]: ...
     @overload
-    def predict(self, X: ArrayLike, return_std: bool, *, noise: bool = False) -> Floats | tuple[Floats, Floats]: ...
-    def predict(self, X: ArrayLike, return_std: bool = False, *, noise: bool = False) -> Floats | tuple[Floats, Floats]:
-        """The mean at the rows of X, and its standard deviation if asked for.
+    def predict(
+        self, X: ArrayLike, return_std: bool = False, *, return_cov: Literal[True], noise: bool | ArrayLike = False
+    ) -> tuple[Floats, Floats]: ...
+    @overload
+    def predict(
+        self, X: ArrayLike, return_std: bool, return_cov: bool = False, *, noise: bool | ArrayLike = False
+    ) -> Floats | tuple[Floats, Floats]: ...
+    def predict(
+        self, X: ArrayLike, return_std: bool = False, return_cov: bool = False, *, noise: bool | ArrayLike = False
+    ) -> Floats | tuple[Floats, Floats]:
+        """The mean at the rows of X, and its standard deviation, or the joint covariance of the rows, if asked for.
 
         Without `noise` the deviation is that of the function itself, as in scikit-learn's own process, and intervals made of
         it do not cover measurements. With `noise=True` it is that of a new measurement, and 95 % of those lie within 1.96.
+        Noise variances of the new measurements, one or one for each row, may stand instead of True.
         """
         check_is_fitted(self)
-        return self.gp_.predict(validate_data(self, X, dtype="float64", reset=False), return_std, noise=noise)
+        X = validate_data(self, X, dtype="float64", reset=False)
+        return self.gp_.predict(X, return_std, return_cov, noise=noise)
 
     def sample_y(self, X: ArrayLike, n_samples: int = 1, random_state: int = 0) -> Floats:
         """Functions drawn from the process, at the rows of X: shape (rows, n_samples), as scikit-learn's process has it.

@@ -9,15 +9,18 @@ const LARGEST: f64 = 1e70;
 /// Smallest width of an input, and smallest standard deviation of y, that counts as varying.
 const SMALLEST: f64 = 1e-70;
 
-/// Inputs X [n, d], any strides, and outputs y, n of them: finite, at least one point and one input.
+/// Inputs X [n, d], any strides, and outputs y, n of them: finite, at least one point and one input. Rows may have weights and a
+/// noise of their own.
 #[derive(Debug, Clone, Copy)]
 pub struct Data<'a> {
     x: MatRef<'a, f64>,
     y: &'a [f64],
     /// How many rows each one stands for; empty if one.
     counts: &'a [f64],
-    /// Σ (yᵢ - y)² over the rows it stands for; empty with `counts`.
+    /// Σ (yᵢ - y)² over the rows it stands for; empty if zero.
     spreads: &'a [f64],
+    /// ρ: the noise variance of each row is ρ σ²; empty if all are 1.
+    noise: &'a [f64],
 }
 
 /// The few numbers that set the scale of data.
@@ -59,7 +62,21 @@ impl<'a> Data<'a> {
 
     /// Data that were checked before.
     pub(super) fn unchecked(x: MatRef<'a, f64>, y: &'a [f64]) -> Data<'a> {
-        Data { x, y, counts: &[], spreads: &[] }
+        Data { x, y, counts: &[], spreads: &[], noise: &[] }
+    }
+
+    /// The same rows, each counting `weights[i]` times: with weight 2 a row is one that was given twice. Any positive numbers;
+    /// a row of weight 0 is one to leave out.
+    pub fn with_weights(self, weights: &'a [f64]) -> Result<Data<'a>> {
+        check_row_numbers(weights, self.len(), "length of the weights (rows of X)", "weight of a row")?;
+        Ok(Data { counts: weights, ..self })
+    }
+
+    /// The same rows with a noise variance of `factors[i]` σ² each, σ² being the model's. To say what the noise is, and not only
+    /// how it compares, hold σ² (`Ranges::hold_noise`).
+    pub fn with_noise(self, factors: &'a [f64]) -> Result<Data<'a>> {
+        check_row_numbers(factors, self.len(), "length of the noise (rows of X)", "noise of a row")?;
+        Ok(Data { noise: factors, ..self })
     }
 
     /// Whether rows stand for several.
@@ -72,7 +89,12 @@ impl<'a> Data<'a> {
         self.counts
     }
 
-    /// Σ (yᵢ - y)² over the rows that each stands for; empty with [`Data::counts`].
+    /// ρ of each row, whose noise variance is ρ σ²; empty if all are 1.
+    pub(super) fn noise(&self) -> &'a [f64] {
+        self.noise
+    }
+
+    /// Σ (yᵢ - y)² over the rows that each stands for; empty if zero.
     pub(super) fn spreads(&self) -> &'a [f64] {
         self.spreads
     }
@@ -130,7 +152,10 @@ impl<'a> Data<'a> {
         let n = self.n_points();
         let mean = self.y.iter().zip(self.counts).map(|(y, count)| y * (count / n)).sum::<f64>();
         let var = (0..self.len())
-            .map(|i| (self.counts[i] * (self.y[i] - mean) * (self.y[i] - mean) + self.spreads[i]) / n)
+            .map(|i| {
+                let spread = self.spreads.get(i).unwrap_or(&0.0);
+                (self.counts[i] * (self.y[i] - mean) * (self.y[i] - mean) + spread) / n
+            })
             .sum();
         (mean, var)
     }
@@ -169,7 +194,8 @@ impl<'a> Data<'a> {
     pub(super) fn pick(&self, rows: &[usize]) -> OwnRows {
         let x = Mat::from_fn(rows.len(), self.dim(), |i, k| self.x[(rows[i], k)]);
         let part = |all: &[f64]| rows.iter().filter_map(|&i| all.get(i).copied()).collect();
-        OwnRows { x, y: part(self.y), counts: part(self.counts), spreads: part(self.spreads) }
+        let (counts, spreads, noise) = (part(self.counts), part(self.spreads), part(self.noise));
+        OwnRows { x, y: part(self.y), counts, spreads, noise }
     }
 }
 
@@ -182,18 +208,33 @@ pub(super) struct OwnRows {
     pub(super) y: Vec<f64>,
     /// How many rows each one stands for; empty if one.
     pub(super) counts: Vec<f64>,
-    /// Σ (yᵢ - y)² over these; empty with `counts`.
+    /// Σ (yᵢ - y)² over these; empty if zero.
     pub(super) spreads: Vec<f64>,
+    /// ρ of each, whose noise variance is ρ σ²; empty if all are 1.
+    pub(super) noise: Vec<f64>,
 }
 
 impl OwnRows {
     /// Rows that stand for themselves. They were checked.
     pub(super) fn new(x: Mat<f64>, y: Vec<f64>) -> OwnRows {
-        OwnRows { x, y, counts: vec![], spreads: vec![] }
+        OwnRows { x, y, counts: vec![], spreads: vec![], noise: vec![] }
     }
 
     pub(super) fn data(&self) -> Data<'_> {
-        Data { x: self.x.as_ref(), y: &self.y, counts: &self.counts, spreads: &self.spreads }
+        let OwnRows { x, y, counts, spreads, noise } = self;
+        Data { x: x.as_ref(), y, counts, spreads, noise }
+    }
+}
+
+/// One number for each row, positive, and such that sums and inverses of them are finite.
+fn check_row_numbers(values: &[f64], n: usize, length: &'static str, what: &'static str) -> Result<()> {
+    if values.len() != n {
+        return Err(Error::Size { what: length, expected: n, found: values.len() });
+    }
+    let (low, high) = (SMALLEST, LARGEST);
+    match values.iter().find(|value| !(low..=high).contains(*value)) {
+        Some(&value) => Err(Error::OutOfRange { what, value, low, high }),
+        None => Ok(()),
     }
 }
 

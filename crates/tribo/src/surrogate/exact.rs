@@ -5,6 +5,8 @@
 //!   ∂ log p/∂θ = ½ tr[(ααᵀ - C⁻¹) ∂C/∂θ]
 //!   mean(s) = μ + k_sf α        var(s) = k_ss - |L⁻¹k_fs|²
 //!
+//! With rows of a noise of their own, σ²I is σ² diag(ρ).
+//!
 //! Cost O(n³) to build, O(n²) to add a point (a row of L is appended), O(n²) for each predicted variance. Meant
 //! for n up to about 2,000; beyond that use `sparse`. The evidence at the estimated μ is a profile: its gradient
 //! needs no term for μ. What the process says without each datum is in `leave_one_out`, functions drawn from it are in
@@ -20,7 +22,7 @@ use super::data::{Data, check_number, check_queries};
 use super::hyper::{Hyperparameters, Mean};
 use super::kernel::Scaled;
 use super::posterior::{Posterior, Prediction, PredictionGradient, check_weights, weighted_kernel_gradient};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::cholesky::{Factor, JITTER_IF_NEEDED};
 use crate::linalg::product;
 use crate::linalg::reduce::{add_scaled, add_squares, dot, multiply};
@@ -36,6 +38,8 @@ pub struct ExactPosterior {
     origin: Vec<f64>,
     /// X scaled, [n, d].
     x: Scaled,
+    /// ρ of each row, whose noise variance is ρ σ²; empty if all are 1. Later points have 1.
+    noise: Vec<f64>,
     /// L of Kff + σ²I, [n, n].
     factor: Factor,
     /// Subtracted from y before anything else, so that sums of squares keep their digits.
@@ -55,11 +59,15 @@ impl ExactPosterior {
     pub fn new(data: &Data<'_>, hyper: &Hyperparameters, mean: Mean) -> Result<ExactPosterior> {
         hyper.check(data.dim())?;
         mean.check()?;
+        if data.is_weighted() {
+            let reason = "an exact process takes none; give rows as often as they count, or fit a sparse one";
+            return Err(Error::Source { name: "weights of rows".to_owned(), reason: reason.to_owned() });
+        }
         let origin = first_row(data.x());
         let x = Scaled::new(&hyper.kernel, data.x(), &origin);
         let mut covariance = hyper.kernel.matrix(&x, &x);
         for i in 0..data.len() {
-            covariance[(i, i)] += hyper.noise_var;
+            covariance[(i, i)] += data.noise().get(i).unwrap_or(&1.0) * hyper.noise_var;
         }
         let factor = Factor::new("Kff + noise", covariance.as_ref(), JITTER_IF_NEEDED)?;
         let (y_shift, _) = data.y_moments();
@@ -72,6 +80,7 @@ impl ExactPosterior {
             mean,
             origin,
             x,
+            noise: data.noise().to_vec(),
             factor,
             y_shift,
             l_inv_y,
@@ -117,9 +126,14 @@ impl ExactPosterior {
         kernel.add_length_scale_gradient(&self.x, &self.x, &weights, &mut slopes, &mut gradient[..n_lengths]);
         for j in 0..n {
             gradient[n_lengths] += dot(weights.col_as_slice(j), k.col_as_slice(j));
-            gradient[n_lengths + 1] += weights[(j, j)] * self.hyper.noise_var;
+            gradient[n_lengths + 1] += weights[(j, j)] * self.noise_var(j);
         }
         gradient
+    }
+
+    /// ρ σ² of row i.
+    fn noise_var(&self, i: usize) -> f64 {
+        self.noise.get(i).unwrap_or(&1.0) * self.hyper.noise_var
     }
 
     /// ∂ log p/∂X [n, d] and ∂ log p/∂log s². `metric` tests it.

@@ -172,6 +172,12 @@ pub struct Ranges {
 }
 
 impl Ranges {
+    /// These ranges with the noise variance held at `noise_var`, for data of this scale.
+    pub fn hold_noise(self, noise_var: f64, scale: &Scale) -> Ranges {
+        let held = noise_var / scale.y_scale_var();
+        Ranges { noise_var: (held, held), ..self }
+    }
+
     /// Both ends must be positive and in order; where they are equal the parameter is held.
     fn check(&self) -> Result<()> {
         for (index, (low, high)) in

@@ -25,7 +25,7 @@ pub(super) fn merged(data: &Data<'_>) -> Option<OwnRows> {
     let mut rows = Stream::new(0, "repeated inputs", 0).choose(n, SAMPLE);
     let mut sites = Sites::default();
     rows.retain(|&row| !sites.is_new(data, row));
-    if rows.is_empty() || data.is_weighted() {
+    if rows.is_empty() || data.is_weighted() || !data.noise().is_empty() {
         return None;
     }
     let mut sites = Sites::default();
@@ -43,7 +43,7 @@ pub(super) fn merged(data: &Data<'_>) -> Option<OwnRows> {
         spreads[site] += before * (data.y()[row] - y[site]);
     }
     let x = Mat::from_fn(n_sites, data.dim(), |i, k| data.x()[(sites.first_rows[i], k)]);
-    Some(OwnRows { x, y, counts, spreads })
+    Some(OwnRows { x, y, counts, spreads, noise: vec![] })
 }
 
 /// Different inputs seen so far, by a hash of their bits.

@@ -2,9 +2,10 @@
 //!
 //! Minimised is -(log evidence + log prior)/n, nats per point, so that tolerances mean the same at every n. With a
 //! million points an evaluation costs seconds, so subsets do the searching. Each point of a subset stands for n/size
-//! points: the subset then estimates the objective on all data, and its optimum and curvature serve there. A pass
-//! over all data asks the gradient how much a further quasi-Newton step promises; below the tolerance the search is
-//! over, after one evaluation.
+//! points: the subset then estimates the objective on all data, and its optimum and curvature serve there. A check
+//! asks the gradient how much a further quasi-Newton step promises; below the tolerance the search is over, after one
+//! evaluation. The optimum of p parameters on s points is worse on all data by p/(2s) nats a point in the mean, so the check
+//! need not see all data either: at s = 50,000 that is below the tolerance for ten parameters.
 //!
 //! A factorisation that fails is a place where the objective is infinite; this file is where that is decided, and
 //! the optimiser backs off from it.
@@ -41,14 +42,16 @@ pub struct Training {
     pub starts: Vec<Hyperparameters>,
     /// Evaluations at most on each subset, or on all data where there is no subset.
     pub evaluations: usize,
-    /// Evaluations at most on all data after a subset. One pass checks; more follow if the gradient asks for them. With 0
+    /// Evaluations at most after the subsets. One checks; more follow if the gradient asks for them. With 0
     /// the optimum of the last subset is believed, and all data are passed over once, to condition on them.
     pub full_evaluations: usize,
+    /// Rows of the check after the subsets, drawn at random where there are more than twice as many, else all.
+    pub checked: usize,
     /// Sizes of the subsets, increasing; one is used if the data are at least twice as many.
     pub subsets: Vec<usize>,
     /// Relative change of the objective per point that ends a search without subsets, or on one.
     pub tolerance: f64,
-    /// The same on all data after a subset.
+    /// The same in the check after the subsets.
     pub full_tolerance: f64,
     /// Seed of the subsets and of the inducing points.
     pub seed: u64,
@@ -62,6 +65,7 @@ impl Default for Training {
             starts: vec![],
             evaluations: 60,
             full_evaluations: 6,
+            checked: 50_000,
             subsets: vec![2_000, 10_000],
             tolerance: 1e-5,
             full_tolerance: 1e-4,
@@ -77,6 +81,12 @@ impl Training {
         Some(Stream::new(self.seed, "training subset", number as u64).choose(n, size))
     }
 
+    /// Rows that the optimum of the last subset is checked on; None if that is all `n`.
+    fn check(&self, n: usize) -> Option<Vec<usize>> {
+        let size = self.checked.max(1);
+        (n > 2 * size).then(|| Stream::new(self.seed, "training check", 0).choose(n, size))
+    }
+
     /// How many there are.
     fn subset_size(&self, number: usize, n: usize) -> Option<usize> {
         self.subsets.get(number).copied().filter(|&size| size > 0 && n >= 2 * size)
@@ -88,7 +98,7 @@ impl Training {
 pub struct Report {
     /// Objective evaluations on subsets of the data.
     pub subset_evaluations: usize,
-    /// Objective evaluations on all data.
+    /// Objective evaluations on all data; none where a sample was enough of a check.
     pub full_evaluations: usize,
     /// The objective per point at the result, on all data; on the last subset if it was not evaluated on all.
     pub objective: f64,
@@ -115,13 +125,17 @@ pub struct ExactGp {
 impl ExactGp {
     /// Fits hyper-parameters by log marginal likelihood and conditions on the data X `[n, d]`, y `[n]`.
     pub fn fit(&self, x: MatRef<'_, f64>, y: &[f64], watch: &dyn Watch) -> Result<(ExactPosterior, Report)> {
-        let data = Data::new(x, y)?;
+        self.fit_data(&Data::new(x, y)?, watch)
+    }
+
+    /// As [`ExactGp::fit`], to rows that may have a noise of their own.
+    pub fn fit_data(&self, data: &Data<'_>, watch: &dyn Watch) -> Result<(ExactPosterior, Report)> {
         let mut search = Search::new(&data.scale(), self.shape, self.ard, &self.training, watch)?;
         search.run(data.len(), self.training.tolerance, self.training.evaluations, Stage::Only, |hyper| {
-            let posterior = ExactPosterior::new(&data, hyper, self.mean)?;
+            let posterior = ExactPosterior::new(data, hyper, self.mean)?;
             Ok((posterior.log_evidence(), posterior.log_evidence_gradient()))
         })?;
-        let posterior = ExactPosterior::new(&data, &search.best(), self.mean)?;
+        let posterior = ExactPosterior::new(data, &search.best(), self.mean)?;
         Ok((posterior, search.report))
     }
 }
@@ -168,6 +182,11 @@ impl SparseGp {
         self.begin(x, y, watch)?.finish()
     }
 
+    /// As [`SparseGp::fit`], to rows that may have weights and a noise of their own. Not for PITC.
+    pub fn fit_data(&self, data: Data<'_>, watch: &dyn Watch) -> Result<(SparsePosterior, Report)> {
+        self.begin_with(self.kept(data)?, watch)?.finish()
+    }
+
     /// Begins a fit that goes on a step at a time, so that several can be compared before one sees all data.
     pub fn begin<'a>(
         &'a self,
@@ -175,7 +194,7 @@ impl SparseGp {
         y: &'a [f64],
         watch: &'a dyn Watch,
     ) -> Result<SparseFit<'a>> {
-        self.begin_with(self.kept(x, y)?, watch)
+        self.begin_with(self.kept(Data::new(x, y)?)?, watch)
     }
 
     /// As [`SparseGp::fit`], to data that are read anew in every pass over them. Not for PITC, which keeps its data.
@@ -200,9 +219,12 @@ impl SparseGp {
     }
 
     /// The data, repeated inputs merged where that pays.
-    fn kept<'a>(&self, x: MatRef<'a, f64>, y: &'a [f64]) -> Result<Kept<'a>> {
-        let data = Data::new(x, y)?;
+    fn kept<'a>(&self, data: Data<'a>) -> Result<Kept<'a>> {
         let merged = match self.approximation {
+            Approximation::Pitc { .. } if data.is_weighted() || !data.noise().is_empty() => {
+                let reason = "it takes neither weights nor a noise of each row; choose FIC".to_owned();
+                return Err(Error::Source { name: "PITC".to_owned(), reason });
+            }
             Approximation::Pitc { .. } => None,
             _ => repeats::merged(&data),
         };
@@ -224,7 +246,18 @@ impl SparseGp {
         chosen_at: &Hyperparameters,
         watch: &dyn Watch,
     ) -> Result<SparsePosterior> {
-        let kept = self.kept(x, y)?;
+        self.condition_data(Data::new(x, y)?, hyper, chosen_at, watch)
+    }
+
+    /// As [`SparseGp::condition`], on rows that may have weights and a noise of their own. Not for PITC.
+    pub fn condition_data(
+        &self,
+        data: Data<'_>,
+        hyper: &Hyperparameters,
+        chosen_at: &Hyperparameters,
+        watch: &dyn Watch,
+    ) -> Result<SparsePosterior> {
+        let kept = self.kept(data)?;
         let inducing = self.choose_inducing(&kept, self.n_inducing, chosen_at, watch)?;
         self.with_model(&kept, inducing.as_ref(), watch, |model| model.posterior(hyper, watch))
     }
@@ -314,8 +347,10 @@ impl Kept<'_> {
     /// Rows, each counted as often as it was measured.
     fn n_points(&self) -> usize {
         match self {
-            Kept::Own(rows) => rows.data().n_points() as usize,
-            _ => self.len(),
+            // Weights may be so small that their sum is not even one.
+            Kept::Given(data) => (data.n_points() as usize).max(1),
+            Kept::Own(rows) => (rows.data().n_points() as usize).max(1),
+            Kept::Streamed { .. } => self.len(),
         }
     }
 
@@ -402,6 +437,7 @@ impl SparseFit<'_> {
     pub fn finish(mut self) -> Result<(SparsePosterior, Report)> {
         while self.search_subset()?.is_some() {}
         self.choose_again(self.gp.n_inducing)?;
+        let checked = self.check_on_sample()?;
         let SparseFit { gp, kept, watch, mut search, chosen_at, inducing, n_searched } = self;
         let training = &gp.training;
         let (stage, tolerance, evaluations) = if n_searched > 0 {
@@ -410,7 +446,7 @@ impl SparseFit<'_> {
             (Stage::Only, training.tolerance, training.evaluations)
         };
         gp.with_model(&kept, inducing.as_ref(), watch, |model| {
-            if stage == Stage::Only || evaluations > 0 {
+            if stage == Stage::Only || (evaluations > 0 && !checked) {
                 search.run(kept.n_points(), tolerance, evaluations, stage, |hyper| {
                     model.evidence_gradient(hyper, watch)
                 })?;
@@ -418,6 +454,27 @@ impl SparseFit<'_> {
             let posterior = model.posterior(&search.best(), watch)?;
             Ok((posterior, Report { chosen_at: Some(chosen_at), ..search.report }))
         })
+    }
+
+    /// Checks the optimum of the last subset on a sample of very many rows, and goes on there if it pays. False if there was
+    /// no subset, nothing is to be checked, or the check is for all data.
+    fn check_on_sample(&mut self) -> Result<bool> {
+        let (gp, training, watch) = (self.gp, &self.gp.training, self.watch);
+        if self.n_searched == 0 || training.full_evaluations == 0 {
+            return Ok(false);
+        }
+        let Some(rows) = training.check(self.kept.len()) else { return Ok(false) };
+        let sample = Kept::Own(self.kept.pick(&rows, watch)?);
+        let (n_points, weight) = (self.kept.n_points(), self.kept.len() as f64 / rows.len() as f64);
+        let (tolerance, evaluations) = (training.full_tolerance, training.full_evaluations);
+        let search = &mut self.search;
+        gp.with_model(&sample, self.inducing.as_ref(), watch, |model| {
+            let model = model.weighted(weight);
+            search.run(n_points, tolerance, evaluations, Stage::Check, |hyper| {
+                model.evidence_gradient(hyper, watch)
+            })
+        })?;
+        Ok(true)
     }
 
     /// After a subset inducing points that depend on the kernel follow the hyper-parameters it found: `m` of them.
@@ -435,6 +492,8 @@ impl SparseFit<'_> {
 enum Stage {
     /// On a subset.
     Subset,
+    /// On a sample of all data, started from a subset's optimum.
+    Check,
     /// On all data, started from a subset's optimum.
     AfterSubset,
     /// On all data, from the beginning.
@@ -523,8 +582,8 @@ impl<'a> Search<'a> {
         let mut evaluate = |search: &mut Search<'a>, log: &[f64]| -> Result<Told> {
             let told = search.evaluate(n, log, &mut objective)?;
             match stage {
-                Stage::Subset => search.report.subset_evaluations += 1,
-                _ => search.report.full_evaluations += 1,
+                Stage::Subset | Stage::Check => search.report.subset_evaluations += 1,
+                Stage::AfterSubset | Stage::Only => search.report.full_evaluations += 1,
             }
             Ok(told)
         };
@@ -537,7 +596,7 @@ impl<'a> Search<'a> {
         let promised = run.predicted_decrease(&told.1);
         let mut status = run.tell(told.0, &told.1);
         self.tell_progress(run.best().1);
-        if stage == Stage::AfterSubset && promised <= tolerance * told.0.abs().max(1.0) {
+        if matches!(stage, Stage::Check | Stage::AfterSubset) && promised <= tolerance * told.0.abs().max(1.0) {
             status = Status::Stopped(Stop::DecreaseSmall);
         }
         while status == Status::Continue && !self.watch.deadline_passed() {
@@ -552,7 +611,7 @@ impl<'a> Search<'a> {
         self.starts = vec![run.best().0.to_vec()];
         self.report.stop = stop;
         self.report.objective = -run.best().1;
-        if stop == Some(Stop::StartNotFinite) && stage != Stage::Subset {
+        if stop == Some(Stop::StartNotFinite) && matches!(stage, Stage::AfterSubset | Stage::Only) {
             // Nothing could be factored, not even at the start: say why.
             objective(&self.best())?;
         }

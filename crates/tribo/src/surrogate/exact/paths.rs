@@ -50,8 +50,8 @@ impl ExactPosterior {
         let drawn =
             |j: usize, scale: f64, stream: &mut Stream| if j == 0 { 0.0 } else { scale * stream.normal() };
         let feature_weights = Mat::from_fn(n_features, 1 + n_paths, |_, j| drawn(j, amplitude, stream));
-        let noise_sd = self.hyper.noise_var.sqrt();
-        let mut data_weights = Mat::from_fn(self.alpha.len(), 1 + n_paths, |_, j| drawn(j, noise_sd, stream));
+        let mut data_weights =
+            Mat::from_fn(self.alpha.len(), 1 + n_paths, |i, j| drawn(j, self.noise_var(i).sqrt(), stream));
         let features = features(&self.x, &frequencies, &phases);
         product::add_product(data_weights.as_mut(), 1.0, features.as_ref(), feature_weights.as_ref());
         product::solve_lower(self.factor.l(), data_weights.as_mut());

@@ -13,6 +13,7 @@ use super::{Model, Rows};
 use crate::error::Result;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,8 +37,36 @@ pub(super) struct Block<'b> {
     pub(super) y: &'b [f64],
     /// How many rows each stands for; empty if one.
     pub(super) counts: &'b [f64],
-    /// Σ (yᵢ - y)² over these; empty with `counts`.
+    /// Σ (yᵢ - y)² over these; empty if zero.
     pub(super) spreads: &'b [f64],
+    /// ρ of each, whose noise variance is ρ σ²; empty if all are 1.
+    pub(super) noise: &'b [f64],
+}
+
+impl Block<'_> {
+    /// c/ρ of each row, what it weighs in the quadratic forms under a constant Λ; empty if all are 1.
+    pub(super) fn precisions(&self) -> Cow<'_, [f64]> {
+        match (self.counts, self.noise) {
+            (counts, []) => Cow::Borrowed(counts),
+            ([], noise) => noise.iter().map(|r| 1.0 / r).collect(),
+            (counts, noise) => counts.iter().zip(noise).map(|(count, r)| count / r).collect(),
+        }
+    }
+
+    /// c of row i.
+    pub(super) fn count(&self, i: usize) -> f64 {
+        self.counts.get(i).copied().unwrap_or(1.0)
+    }
+
+    /// ρ of row i.
+    pub(super) fn noise(&self, i: usize) -> f64 {
+        self.noise.get(i).copied().unwrap_or(1.0)
+    }
+
+    /// Σ (yᵢ - y)² over the rows that row i stands for.
+    pub(super) fn spread(&self, i: usize) -> f64 {
+        self.spreads.get(i).copied().unwrap_or(0.0)
+    }
 }
 
 /// Where a lane's blocks come from.
@@ -61,12 +90,13 @@ impl<'a> Blocks<'a> {
             Blocks::Held(data) => {
                 let part = |all: &'a [f64]| if all.is_empty() { all } else { &all[rows.clone()] };
                 let (counts, spreads) = (part(data.counts()), part(data.spreads()));
+                let noise = part(data.noise());
                 let (x, y) = (data.x().subrows(rows.start, rows.len()), &data.y()[rows.clone()]);
-                Ok(Block { rows, x, y, counts, spreads })
+                Ok(Block { rows, x, y, counts, spreads, noise })
             }
             Blocks::Read(feed) => {
                 let (x, y) = feed.read(rows.len())?;
-                Ok(Block { rows, x, y, counts: &[], spreads: &[] })
+                Ok(Block { rows, x, y, counts: &[], spreads: &[], noise: &[] })
             }
         }
     }

@@ -15,7 +15,7 @@
 use super::super::watch::{Watch, go_on};
 use super::blocks::{self, Block, Scratch};
 use super::evidence::Evidence;
-use super::statistics::{block_column, group_factor, groups_inside, residuals};
+use super::statistics::{block_column, group_factor, groups_inside, lambdas, residuals};
 use super::{Model, Noise, Objective};
 use crate::error::Result;
 use crate::linalg::product;
@@ -31,7 +31,7 @@ struct Sums {
     e_w: f64,
     /// Σ G∘Kff on Λ's pattern.
     g_kff: f64,
-    /// Σ Gᵢᵢ; for a constant Λ only its part ½ Σ αᵢ².
+    /// Σ ρ Gᵢᵢ; for a constant Λ only its part ½ Σ ρ αᵢ².
     g_trace: f64,
     /// Lower triangle of Wᵀ Ω W; unused for a constant Λ.
     w_omega_w: Mat<f64>,
@@ -166,7 +166,7 @@ fn add_first_pass(
     let c_inv_trace = (n - m as f64 + b_inv_trace) / noise_var;
     total.e_w += noise_var * s_gram_trace;
     total.g_trace -= 0.5 * c_inv_trace;
-    total.g_kff = -omega * n * signal_var;
+    total.g_kff = -omega * evidence.sums.precision * signal_var;
     total.w_omega_w = evidence.sums.gram.clone();
     total.w_omega_w *= faer::Scale(omega * noise_var);
     if model.objective == Objective::Bound {
@@ -211,17 +211,19 @@ fn weights_of_constant(
     let mut alpha: Vec<f64> = misfit.iter().map(|value| value / noise_var).collect();
     let (w, weights) = (scratch.w.as_ref().subrows(0, b), scratch.weights.as_mut().subrows_mut(0, b));
     product::multiply_into(weights, w, n_matrix.as_ref());
-    if block.counts.is_empty() {
+    let precisions = block.precisions();
+    if precisions.is_empty() {
         sums.g_trace += 0.5 * dot(&alpha, &alpha);
         return alpha;
     }
     for j in 0..scratch.weights.ncols() {
-        multiply(&mut scratch.weights.col_as_slice_mut(j)[..b], block.counts);
+        multiply(&mut scratch.weights.col_as_slice_mut(j)[..b], &precisions);
     }
-    for (i, count) in block.counts.iter().enumerate() {
-        sums.g_trace += 0.5 * (count * alpha[i] * alpha[i] + block.spreads[i] / (noise_var * noise_var));
+    for (i, precision) in precisions.iter().enumerate() {
+        let spread = block.spread(i) / block.noise(i);
+        sums.g_trace += 0.5 * (precision * alpha[i] * alpha[i] + spread / (noise_var * noise_var));
     }
-    multiply(&mut alpha, block.counts);
+    multiply(&mut alpha, &precisions);
     alpha
 }
 
@@ -237,7 +239,7 @@ fn weights_of_fic(
     let hyper = &evidence.hyper;
     let w = scratch.w.as_ref().subrows(0, b);
     let residual = residuals(hyper, w);
-    let mut lambda: Vec<f64> = residual.iter().map(|value| value + hyper.noise_var).collect();
+    let mut lambda = lambdas(hyper, block, &residual);
     let mut alpha: Vec<f64> = misfit.iter().zip(&lambda).map(|(value, lambda)| value / lambda).collect();
 
     // P = W LB⁻ᵀ, whose rows have |pᵢ|² = wᵢᵀ B⁻¹ wᵢ; then W B⁻¹.
@@ -252,10 +254,10 @@ fn weights_of_fic(
     for i in 0..b {
         let mut g = 0.5 * (alpha[i] * alpha[i] - 1.0 / lambda[i] + p_norm[i] / (lambda[i] * lambda[i]));
         if let Some(count) = block.counts.get(i) {
-            g = count * g + 0.5 * block.spreads[i] / (lambda[i] * lambda[i]);
+            g = count * g + 0.5 * block.spread(i) / (lambda[i] * lambda[i]);
         }
         omega[i] = -g;
-        sums.g_trace += g;
+        sums.g_trace += g * block.noise(i);
         sums.g_kff += g * hyper.kernel.signal_var;
         let q = hyper.kernel.signal_var - residual[i];
         // From here on 1/λ is that of all rows that this one stands for.

@@ -11,6 +11,9 @@
 //! likelihood, or the lower bound log N(y | μ, Q + σ²I) - tr(Kff - Qff)/(2σ²) of `[@titsias2009]`. The paper
 //! `[@tran2021]` trains by the bound and predicts with FIC.
 //!
+//! With rows of a noise of their own, σ²I is σ² diag(ρ); a row of weight c is c equal rows. Neither costs anything, and PITC
+//! takes neither.
+//!
 //! Numerically (everything whitened before it is summed, since Kuf Kfu squares the condition of Kuu):
 //!   Luu = chol(Kuu + jitter)        V = Luu⁻¹ Kuf Λ^(-1/2)        B = I + V Vᵀ = LB LBᵀ
 //!

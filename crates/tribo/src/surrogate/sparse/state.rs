@@ -110,6 +110,7 @@ impl SparsePosterior {
             log_det_lambda,
             residual,
             n,
+            precision: n,
         };
         let fit = Fit::new(&frame, &sums, &lb, mean);
         let noise = approximation.noise();

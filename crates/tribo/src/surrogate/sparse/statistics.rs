@@ -37,6 +37,8 @@ pub(super) struct Statistics {
     pub(super) residual: f64,
     /// Number of points, each counted with its weight.
     pub(super) n: f64,
+    /// tr(σ²Λ⁻¹) under a constant Λ: n, unless rows have a noise of their own.
+    pub(super) precision: f64,
 }
 
 impl Statistics {
@@ -51,6 +53,7 @@ impl Statistics {
             log_det_lambda: 0.0,
             residual: 0.0,
             n: 0.0,
+            precision: 0.0,
         }
     }
 
@@ -64,6 +67,7 @@ impl Statistics {
         self.log_det_lambda += other.log_det_lambda;
         self.residual += other.residual;
         self.n += other.n;
+        self.precision += other.precision;
     }
 
     /// Adds a block: W scaled to Vᵀ, and the two right-hand sides scaled alike.
@@ -99,6 +103,7 @@ impl Statistics {
         self.one_one += 1.0 / lambda;
         self.log_det_lambda += lambda.ln();
         self.n += 1.0;
+        self.precision += 1.0;
     }
 
     /// Runs the pass.
@@ -124,12 +129,13 @@ impl Statistics {
         if noise == Noise::Constant {
             // The scaling by a constant Λ^(-1/2) was left to the end.
             total.scale(1.0 / hyper.noise_var);
-            total.log_det_lambda = total.n * hyper.noise_var.ln();
+            total.log_det_lambda += total.n * hyper.noise_var.ln();
         }
         total.scale(model.weight);
         total.log_det_lambda *= model.weight;
         total.residual *= model.weight;
         total.n *= model.weight;
+        total.precision *= model.weight;
         Ok(total)
     }
 }
@@ -172,30 +178,35 @@ fn add_block(
     let mut one = vec![1.0; b];
     let residuals = residuals(hyper, scratch.w.as_ref().subrows(0, b));
     // A row that stands for c rows enters all sums c times, and S the one of squares.
-    let weighted = |values: &[f64]| match block.counts {
+    let weighted = |weights: &[f64], values: &[f64]| match weights {
         [] => values.iter().sum::<f64>(),
-        counts => dot(counts, values),
+        weights => dot(weights, values),
     };
-    sums.residual += weighted(&residuals);
+    let precisions = block.precisions();
     match noise {
-        Noise::Constant if block.counts.is_empty() => {}
+        Noise::Constant => sums.residual += weighted(&precisions, &residuals),
+        Noise::Diagonal | Noise::Blocks => sums.residual += weighted(block.counts, &residuals),
+    }
+    match noise {
+        Noise::Constant if precisions.is_empty() => {}
         Noise::Constant => {
-            let scale: Vec<f64> = block.counts.iter().map(|count| count.sqrt()).collect();
+            let scale: Vec<f64> = precisions.iter().map(|precision| precision.sqrt()).collect();
             for j in 0..scratch.w.ncols() {
                 multiply(&mut scratch.w.col_as_slice_mut(j)[..b], &scale);
             }
             multiply(&mut y, &scale);
             one.copy_from_slice(&scale);
-            sums.y_y += block.spreads.iter().sum::<f64>();
+            sums.y_y += (0..b).map(|i| block.spread(i) / block.noise(i)).sum::<f64>();
+            sums.log_det_lambda += (0..b).map(|i| block.count(i) * block.noise(i).ln()).sum::<f64>();
         }
         Noise::Diagonal => {
-            let lambda: Vec<f64> = residuals.iter().map(|residual| residual + hyper.noise_var).collect();
+            let lambda = lambdas(hyper, block, &residuals);
             let log_lambda: Vec<f64> = lambda.iter().map(|value| value.ln()).collect();
-            sums.log_det_lambda += weighted(&log_lambda);
+            sums.log_det_lambda += weighted(block.counts, &log_lambda);
             let mut scale: Vec<f64> = lambda.iter().map(|value| 1.0 / value.sqrt()).collect();
             for (i, count) in block.counts.iter().enumerate() {
                 scale[i] *= count.sqrt();
-                sums.y_y += block.spreads[i] / lambda[i];
+                sums.y_y += block.spread(i) / lambda[i];
             }
             for j in 0..scratch.w.ncols() {
                 multiply(&mut scratch.w.col_as_slice_mut(j)[..b], &scale);
@@ -216,7 +227,14 @@ fn add_block(
     }
     sums.add(scratch.w.as_ref().subrows(0, b), &y, &one);
     sums.n += if block.counts.is_empty() { b as f64 } else { block.counts.iter().sum() };
+    sums.precision += if precisions.is_empty() { b as f64 } else { precisions.iter().sum() };
     Ok(())
+}
+
+/// FIC's λ = kᵢᵢ - qᵢᵢ + ρ σ² for every row.
+pub(super) fn lambdas(hyper: &Hyperparameters, block: &Block<'_>, residuals: &[f64]) -> Vec<f64> {
+    let noise = |i| hyper.noise_var * block.noise(i);
+    residuals.iter().enumerate().map(|(i, residual)| residual + noise(i)).collect()
 }
 
 /// kᵢᵢ - qᵢᵢ for every row of W, cut off at zero: rounding can make it slightly negative.

@@ -8,6 +8,8 @@ use super::*;
 use crate::rng::Stream;
 use faer::Mat;
 
+mod rows;
+
 const SEED: u64 = 4_711;
 
 struct Case {

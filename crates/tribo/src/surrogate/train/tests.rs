@@ -329,3 +329,55 @@ fn a_source_that_changes_is_refused_with_the_place() {
         sparse(Approximation::Fic, Objective::Bound, Inducing::Subset).fit_source(&source, &Unwatched);
     assert!(matches!(error, Err(Error::NotFinite { what: "X", row: 4_321, column: 1, .. })), "{error:?}");
 }
+
+#[test]
+fn very_many_rows_are_checked_on_a_sample() {
+    let (x, y) = data(5_000);
+    let all = sparse(Approximation::Fic, Objective::Bound, Inducing::Subset);
+    let mut sampled = all.clone();
+    sampled.training.checked = 2_400;
+    let (a, report) = all.fit(x.as_ref(), &y, &Unwatched).unwrap();
+    let (b, fewer) = sampled.fit(x.as_ref(), &y, &Unwatched).unwrap();
+    assert!(report.full_evaluations > 0 && fewer.full_evaluations == 0, "{report:?} {fewer:?}");
+    assert!(fewer.subset_evaluations > report.subset_evaluations, "{report:?} {fewer:?}");
+    assert_eq!(b.n_observations(), 5_000);
+    // The noise from 2,400 residuals has a standard error of 3 %.
+    let [a, b] = [a, b].map(|posterior| posterior.hyperparameters().noise_var);
+    assert!((a / b).ln().abs() < 0.12, "seed {SEED}: {a} {b}");
+    sampled.training.checked = 2_500;
+    assert!(sampled.fit(x.as_ref(), &y, &Unwatched).unwrap().1.full_evaluations > 0, "half of the rows");
+}
+
+#[test]
+fn weighted_rows_and_known_noise_are_fitted() {
+    let (x, y) = data(5_000);
+    let noise: Vec<f64> = (0..5_000).map(|i| [1.0, 4.0, 25.0][i % 3]).collect();
+    let mut stream = Stream::new(SEED, "noise of rows", 0);
+    // The noise of 0.05 that is there, made up to 0.05, 0.1 and 0.25.
+    let y: Vec<f64> =
+        y.iter().zip(&noise).map(|(y, r)| y + 0.05 * (r - 1.0_f64).sqrt() * stream.normal()).collect();
+    let mut gp = sparse(Approximation::Fic, Objective::Bound, Inducing::Greedy);
+    let plain = Data::new(x.as_ref(), &y).unwrap();
+    let noisy = plain.with_noise(&noise).unwrap();
+    let (posterior, _) = gp.fit_data(noisy, &Unwatched).unwrap();
+    let found = posterior.hyperparameters().noise_var;
+    // 5,000 draws give a variance to 2 %.
+    assert!((found / 0.0025).ln().abs() < 0.1, "seed {SEED}: {found}");
+    gp.training.ranges = gp.training.ranges.hold_noise(0.0025, &noisy.scale());
+    let (held, _) = gp.fit_data(noisy, &Unwatched).unwrap();
+    assert!((held.hyperparameters().noise_var / 0.0025 - 1.0).abs() < 1e-12);
+    // Knowing which rows to trust helps.
+    let queries = Mat::from_fn(100, 2, |i, k| if k == 0 { i as f64 / 99.0 } else { 0.5 });
+    let squares = |posterior: &SparsePosterior| {
+        let mean = posterior.predict(queries.as_ref()).unwrap().mean;
+        (0..100).map(|i| (mean[i] - (6.0 * queries[(i, 0)]).sin() - 0.15).powi(2)).sum::<f64>()
+    };
+    gp.training.ranges = Ranges::default();
+    let (blind, _) = gp.fit_data(plain, &Unwatched).unwrap();
+    assert!(squares(&held) < squares(&blind), "seed {SEED}: {} {}", squares(&held), squares(&blind));
+    let weights: Vec<f64> = noise.iter().map(|r| 1.0 / r).collect();
+    let (weighted, _) = gp.fit_data(plain.with_weights(&weights).unwrap(), &Unwatched).unwrap();
+    assert!(squares(&weighted) < squares(&blind));
+    gp.approximation = Approximation::Pitc { group: 30 };
+    assert!(matches!(gp.fit_data(noisy, &Unwatched), Err(Error::Source { .. })));
+}

@@ -4,7 +4,7 @@
 //! inputs the values depend on, and some of the rows in those inputs alone. It is made by a few passes over a
 //! [`Source`], whose columns are the inputs of the space in order, in the user's units (a category by its position):
 //!
-//! 1. [`columns::screen`] names inputs; the chance that an idle one is among them is at most 1 %.
+//! 1. [`columns::screen`] names inputs; the chance that an idle one is among them is at most 1 in 1,000.
 //! 2. A sparse process of the named inputs is fitted to a random part of the rows. What the other inputs do is noise to it.
 //! 3. Where it explains much, what it leaves of the values is screened once more: an input that does little
 //!    shows itself when what the others do is taken away.
@@ -27,7 +27,7 @@ use crate::surrogate::watch::{Watch, go_on};
 use faer::Mat;
 
 /// Chance that an input is named though it is idle.
-const ERROR: f64 = 0.01;
+const ERROR: f64 = 0.001;
 /// Named inputs at most: with more the function is not one of a few inputs, or columns follow each other, and a search of all
 /// of them is no easier than screening.
 const MOST_NAMED: usize = 40;

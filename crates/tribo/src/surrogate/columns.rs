@@ -19,7 +19,7 @@
 //! chance that one is named is at most that. Columns that follow each other in the rows are named together; that a
 //! column *causes* anything is not said here.
 //!
-//! Cost: n d numbers read, K sums of L + 1 for each; memory one block and 8 K (L + 1) d bytes for each run. The order of
+//! Cost: n d numbers read, K comparisons and L + 1 sums for each; memory one block and 8 K (L + 1) d bytes for each run. The order of
 //! all sums is fixed by n and d.
 
 use super::source::{Feed, Source};
@@ -35,7 +35,7 @@ const BINS: usize = 8;
 const CUTS: usize = 8;
 /// Scores of a row.
 const SCORES: usize = 3;
-/// Sums for each cut: the rows above it, and their scores.
+/// Sums for each bin: its rows, and their scores.
 const SUMS: usize = 1 + SCORES;
 /// Rows of the sample that bins and ranks are taken from, and rows that follow each other in it. Eighths of a thousand rows
 /// are eighths of all within a tenth of their size, and the law of T does not ask for more.
@@ -50,7 +50,7 @@ const FEWEST_ROWS: usize = 64;
 const SMALLEST_BIN: f64 = 10.0;
 /// Part of its variance that the scores before it must leave of a score, else it is left out: ties.
 const DEGENERATE: f64 = 1e-9;
-/// Sums of a vector register each.
+/// Rows whose places are found together.
 const LANES: usize = 8;
 
 /// What the rows say about their columns.
@@ -99,7 +99,7 @@ pub fn screen(source: &dyn Source, error: f64, watch: &dyn Watch) -> Result<Scre
     let mut screened = nothing;
     let limit = error.ln() - (d as f64).ln();
     for column in 0..d {
-        let Some((statistic, freedom)) = totals.statistic(column, &sample.cuts[column], &whiten) else {
+        let Some((statistic, freedom)) = totals.statistic(column, &whiten) else {
             continue;
         };
         screened.n_varied += 1;
@@ -205,14 +205,14 @@ struct Totals {
     /// Σ φ and Σ φ φᵀ.
     sum: [f64; SCORES],
     products: [[f64; SCORES]; SCORES],
-    /// For each column and cut: rows above it, and their Σ φ.
-    above: Vec<f64>,
+    /// For each column and bin: its rows, and their Σ φ.
+    bins: Vec<[f64; SUMS]>,
 }
 
 impl Totals {
     fn new(d: usize) -> Totals {
         let products = [[0.0; SCORES]; SCORES];
-        Totals { n: 0.0, sum: [0.0; SCORES], products, above: vec![0.0; d * CUTS * SUMS] }
+        Totals { n: 0.0, sum: [0.0; SCORES], products, bins: vec![[0.0; SUMS]; d * (CUTS + 1)] }
     }
 
     fn add(&mut self, other: &Totals) {
@@ -223,44 +223,26 @@ impl Totals {
                 self.products[l][m] += other.products[l][m];
             }
         }
-        self.above.iter_mut().zip(&other.above).for_each(|(sum, more)| *sum += more);
+        for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
+            (0..SUMS).for_each(|s| bin[s] += more[s]);
+        }
     }
 
     /// T of a column and its degrees of freedom; None if there is one bin.
-    fn statistic(&self, column: usize, cuts: &[f64; CUTS], whiten: &Whitening) -> Option<(f64, usize)> {
-        let all = [self.n, self.sum[0], self.sum[1], self.sum[2]];
-        let n_cuts = cuts.iter().take_while(|cut| cut.is_finite()).count();
-        let above = &self.above[column * CUTS * SUMS..][..n_cuts * SUMS];
-        let (mut statistic, mut bins) = (0.0, 0);
-        let (mut higher, mut bin) = (all, [0.0; SUMS]);
-        let mut last: Option<[f64; SUMS]> = None;
-        let mut close = |bin: &[f64; SUMS]| {
-            statistic += whiten.square(bin);
-            bins += 1;
-        };
-        for cut in 0..=n_cuts {
-            let next: [f64; SUMS] = match cut == n_cuts {
-                true => [0.0; SUMS],
-                false => std::array::from_fn(|s| above[cut * SUMS + s]),
-            };
-            for s in 0..SUMS {
-                bin[s] += higher[s] - next[s];
+    fn statistic(&self, column: usize, whiten: &Whitening) -> Option<(f64, usize)> {
+        let mut joined: Vec<[f64; SUMS]> = vec![];
+        let mut open = [0.0; SUMS];
+        for bin in &self.bins[column * (CUTS + 1)..][..CUTS + 1] {
+            (0..SUMS).for_each(|s| open[s] += bin[s]);
+            if open[0] >= SMALLEST_BIN {
+                joined.push(open);
+                open = [0.0; SUMS];
             }
-            higher = next;
-            if bin[0] < SMALLEST_BIN {
-                continue;
-            }
-            if let Some(done) = last.replace(bin) {
-                close(&done);
-            }
-            bin = [0.0; SUMS];
         }
         // What is left over goes with the last one.
-        if let Some(mut done) = last {
-            (0..SUMS).for_each(|s| done[s] += bin[s]);
-            close(&done);
-        }
-        (bins > 1).then(|| (statistic, whiten.rank() * (bins - 1)))
+        (0..SUMS).for_each(|s| joined.iter_mut().last().into_iter().for_each(|last| last[s] += open[s]));
+        let statistic = joined.iter().map(|bin| whiten.square(bin)).sum();
+        (joined.len() > 1).then(|| (statistic, whiten.rank() * (joined.len() - 1)))
     }
 }
 
@@ -321,23 +303,24 @@ fn pass(source: &dyn Source, sample: &Sample, watch: &dyn Watch) -> Result<Total
             return Ok(totals);
         }
         let mut feed = Feed::new(source, start, most.min(end - start))?;
-        let mut scores: [Vec<f64>; SCORES] = Default::default();
+        let mut rows: Vec<[f64; SUMS]> = vec![];
         for row in (start..end).step_by(most) {
             go_on(watch, "a pass over the data")?;
             let (x, y) = feed.read(most.min(end - row))?;
-            scores.iter_mut().for_each(Vec::clear);
+            rows.clear();
             for &y in y {
-                let of_row = sample.scores(y);
+                let scores = sample.scores(y);
+                rows.push([1.0, scores[0], scores[1], scores[2]]);
                 for l in 0..SCORES {
-                    scores[l].push(of_row[l]);
-                    totals.sum[l] += of_row[l];
-                    (0..SCORES).for_each(|m| totals.products[l][m] += of_row[l] * of_row[m]);
+                    totals.sum[l] += scores[l];
+                    (0..SCORES).for_each(|m| totals.products[l][m] += scores[l] * scores[m]);
                 }
             }
             totals.n += y.len() as f64;
+            // A block is a matrix of its own, so its columns are slices.
             let column = |k: usize| x.col(k).try_as_col_major().map_or(&[][..], |column| column.as_slice());
-            for (k, sums) in totals.above.chunks_exact_mut(CUTS * SUMS).enumerate() {
-                add_above(column(k), &scores, &sample.cuts[k], sums);
+            for (k, bins) in totals.bins.chunks_exact_mut(CUTS + 1).enumerate() {
+                add_to_bins(column(k), &rows, &sample.cuts[k], bins);
             }
         }
         Ok(totals)
@@ -349,38 +332,33 @@ fn pass(source: &dyn Source, sample: &Sample, watch: &dyn Watch) -> Result<Total
 }
 
 vectorised! {
-    /// Adds the rows of a column above each cut, and their scores, in fixed lanes.
-    fn add_above(x: &[f64], scores: &[Vec<f64>; SCORES], cuts: &[f64; CUTS], sums: &mut [f64]) {
-        let [a, b, c] = scores;
-        for (cut, sums) in cuts.iter().zip(sums.chunks_exact_mut(SUMS)) {
-            if !cut.is_finite() {
-                break;
-            }
-            let mut lanes = [[0.0; LANES]; SUMS];
-            let (wholes, rest) = x.as_chunks::<LANES>();
-            let (a_wholes, a_rest) = a.as_chunks::<LANES>();
-            let (b_wholes, b_rest) = b.as_chunks::<LANES>();
-            let (c_wholes, c_rest) = c.as_chunks::<LANES>();
-            for (((x, a), b), c) in wholes.iter().zip(a_wholes).zip(b_wholes).zip(c_wholes) {
+    /// Adds the rows of a column to their bins: one more row, and its scores.
+    fn add_to_bins(x: &[f64], rows: &[[f64; SUMS]], cuts: &[f64; CUTS], bins: &mut [[f64; SUMS]]) {
+        // A power of two, so that a place needs no check.
+        let mut sums = [[0.0; SUMS]; (2 * CUTS).next_power_of_two()];
+        let mask = sums.len() - 1;
+        let mut add = |place: usize, row: &[f64; SUMS]| {
+            let sum = &mut sums[place & mask];
+            (0..SUMS).for_each(|s| sum[s] += row[s]);
+        };
+        let (wholes, rest) = x.as_chunks::<LANES>();
+        let (row_wholes, row_rest) = rows.as_chunks::<LANES>();
+        for (x, rows) in wholes.iter().zip(row_wholes) {
+            let mut places = [0_u64; LANES];
+            for cut in cuts {
                 for l in 0..LANES {
-                    let above = x[l] > *cut;
-                    lanes[0][l] += if above { 1.0 } else { 0.0 };
-                    lanes[1][l] += if above { a[l] } else { 0.0 };
-                    lanes[2][l] += if above { b[l] } else { 0.0 };
-                    lanes[3][l] += if above { c[l] } else { 0.0 };
+                    places[l] += u64::from(x[l] > *cut);
                 }
             }
-            for (l, &x) in rest.iter().enumerate() {
-                if x > *cut {
-                    lanes[0][l] += 1.0;
-                    lanes[1][l] += a_rest[l];
-                    lanes[2][l] += b_rest[l];
-                    lanes[3][l] += c_rest[l];
-                }
+            for l in 0..LANES {
+                add(places[l] as usize, &rows[l]);
             }
-            for (sum, lanes) in sums.iter_mut().zip(&lanes) {
-                *sum += lanes.iter().sum::<f64>();
-            }
+        }
+        for (x, row) in rest.iter().zip(row_rest) {
+            add(cuts.iter().filter(|cut| x > cut).count(), row);
+        }
+        for (bin, sum) in bins.iter_mut().zip(&sums) {
+            (0..SUMS).for_each(|s| bin[s] += sum[s]);
         }
     }
 }

@@ -101,7 +101,7 @@ pub(super) fn judge(context: &mut Context) -> Opening {
         context.earlier = None;
     }
     context.found(Fact::AskedAgain { asked, difference, spread, kept });
-    if kept { Opening::RestCheck } else { Opening::Checks }
+    if kept { Opening::RestCheck } else { Opening::AllChecks }
 }
 
 /// Drops rows that are roughly right, once the search has results of its own.

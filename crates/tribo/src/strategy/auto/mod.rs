@@ -282,6 +282,10 @@ impl Auto {
                     }
                     Opening::Checks => self.verification.check_named(&mut self.context),
                     Opening::RestCheck => self.check_rest(),
+                    Opening::AllChecks => {
+                        self.verification.check_named(&mut self.context);
+                        self.check_rest();
+                    }
                 }
             }
         }

@@ -28,7 +28,7 @@ fn statistics(x: &Mat<f64>, y: &[f64]) -> Vec<(f64, usize)> {
     let sample = Sample::read(&data, &Unwatched).unwrap();
     let totals = pass(&data, &sample, &Unwatched).unwrap();
     let whiten = Whitening::of(&totals);
-    (0..x.ncols()).filter_map(|k| totals.statistic(k, &sample.cuts[k], &whiten)).collect()
+    (0..x.ncols()).filter_map(|k| totals.statistic(k, &whiten)).collect()
 }
 
 /// 3,000 idle columns of several laws beside values with wild outliers and with ties: T follows its law, and so do the tails.

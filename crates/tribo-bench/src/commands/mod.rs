@@ -10,7 +10,7 @@ use std::path::Path;
 use tribo_bench::seeds::Failure;
 use tribo_bench::{
     ask, chaos, constraints, dimension, foresight, fuzz, honesty, known, local, paper, projection, rivals,
-    soak, workers,
+    soak, three, workers,
 };
 
 #[derive(Debug, Subcommand)]
@@ -48,6 +48,10 @@ pub(crate) enum Command {
     /// Does a search of very many inputs profit from results that were there before?
     #[command(after_help = "Example:\n  tribo-bench known --seeds 20 --known 300")]
     Known(known::Options),
+    /// Data, dimension and workers at once: ten thousand inputs, a million earlier results, twenty workers, one study.
+    #[command(after_help = "Examples:\n  tribo-bench three --out bench\n  \
+        tribo-bench three --rows 100000 --seeds 5 --earlier moved")]
+    Three(three::Options),
     /// How near does a search under limits come to known optima?
     #[command(after_help = "Examples:\n  tribo-bench constraints --seeds 20\n  \
         tribo-bench constraints --problem speed_reducer@120 --workers 20")]
@@ -90,6 +94,7 @@ impl Command {
             Command::Rivals(options) => optimiser::rivals(options),
             Command::Fuzz(options) => optimiser::fuzz(options),
             Command::Known(options) => optimiser::known(options),
+            Command::Three(options) => optimiser::three(options),
             Command::Constraints(options) => optimiser::constraints(options),
             Command::Foresight(options) => optimiser::foresight(options),
             Command::Honesty(options) => optimiser::honesty(options),

@@ -3,7 +3,7 @@
 use super::{print, with_folder};
 use tribo_bench::seeds::Failure;
 use tribo_bench::{
-    ask, constraints, dimension, foresight, fuzz, honesty, known, projection, rivals, workers,
+    ask, constraints, dimension, foresight, fuzz, honesty, known, projection, rivals, three, workers,
 };
 
 pub(super) fn projection(options: &projection::Options) -> Result<(), Failure> {
@@ -14,6 +14,17 @@ pub(super) fn projection(options: &projection::Options) -> Result<(), Failure> {
 
 pub(super) fn known(options: &known::Options) -> Result<(), Failure> {
     known::run(options)?.iter().try_for_each(print)
+}
+
+pub(super) fn three(options: &three::Options) -> Result<(), Failure> {
+    let learned = |learned: &three::Learned| {
+        let _ = print(learned);
+    };
+    let ran = |run: &three::Run| {
+        let _ = print(run);
+    };
+    let runs = three::measure(options, learned, ran)?;
+    with_folder(options.out.as_deref(), |folder| three::write_figures(options, &runs, folder))
 }
 
 pub(super) fn constraints(options: &constraints::Options) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tribo::Result;
 use tribo::problems::{self, Problem};
 use tribo::rng::Stream;
-use tribo::space::{Parameter, Point, Space, Values};
+use tribo::space::{Kind, Parameter, Point, Space, Values};
 
 /// Names of the problems, and what they are.
 pub const PROBLEMS: [(&str, &str); 19] = [
@@ -80,6 +80,22 @@ impl Instance {
             }
         }
         (self.value)(&x)
+    }
+
+    /// The value without noise at numbers, one for each input.
+    pub fn value_at(&self, x: &[f64]) -> f64 {
+        (self.value)(x)
+    }
+
+    /// The same function with every input of it reflected: its optimum is elsewhere.
+    pub fn reflected(&self) -> Option<Instance> {
+        let [parameter] = self.space.parameters() else { return None };
+        let Kind::Float { low, high, .. } = *parameter.kind() else { return None };
+        let value = Arc::clone(&self.value);
+        let value = Arc::new(move |x: &[f64]| {
+            value(&x.iter().map(|x| low + high - x).collect::<Vec<f64>>())
+        });
+        Some(Instance { value, ..self.clone() })
     }
 
     /// What evaluation number `evaluation` measures.

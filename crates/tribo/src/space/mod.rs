@@ -209,6 +209,32 @@ impl Space {
         Some(self.parameters[parameter].element_name(element))
     }
 
+    /// Appends the coordinates of one value of the input whose first coordinate is `first`, as a table has it: a number, a whole
+    /// one for an integer, and the position of a category. Refused by name if it does not fit.
+    pub fn encode_input(&self, first: usize, value: f64, coordinates: &mut Vec<f64>) -> Result<()> {
+        let of = self.coordinate(first).ok_or(Error::Size {
+            what: "coordinate of an input (coordinates of the space)",
+            expected: self.dim(),
+            found: first,
+        })?;
+        let (parameter, codec) = (&self.parameters[of.parameter], &self.codecs[of.parameter]);
+        let is_whole = value.fract() == 0.0 && value.abs() < 2_f64.powi(53);
+        let values = match codec {
+            Codec::Float(_) => Values::Float(vec![value]),
+            Codec::Int { .. } | Codec::LogInt { .. } if is_whole => Values::Int(vec![value as i64]),
+            Codec::TwoCategories | Codec::OneHot { .. } if is_whole && value >= 0.0 => {
+                Values::Category(vec![value as usize])
+            }
+            _ => {
+                let (expected, found) = (parameter.kind().word(), "a number with a fraction or a sign");
+                return Err(parameter.error(ParameterFault::WrongKind { expected, found }));
+            }
+        };
+        codec.check_values(parameter, &values).map_err(|fault| parameter.error(fault))?;
+        codec.encode(&values, coordinates);
+        Ok(())
+    }
+
     /// Puts the coordinates of one input, the first of which is `first`, where [`Space::snap`] would.
     pub fn snap_input(&self, first: usize, coordinates: &mut [f64]) {
         let Some(Coordinate { parameter, .. }) = self.coordinate(first) else { return };
@@ -251,6 +277,11 @@ impl Codec {
         if expected != found {
             return Err(ParameterFault::WrongSize { expected, found });
         }
+        self.check_values(parameter, values)
+    }
+
+    /// Whether values fit, however many there are.
+    fn check_values(&self, parameter: &Parameter, values: &Values) -> std::result::Result<(), ParameterFault> {
         let of_vector = |element: usize| parameter.size().map(|_| element);
         match (self, values) {
             (Codec::Float(Interval { low, high, .. }), Values::Float(values)) => {

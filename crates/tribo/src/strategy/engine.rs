@@ -13,6 +13,7 @@
 //! the user's units nor the user's direction.
 
 use super::bo::Optimiser;
+use super::digest::Digest;
 use super::limits::LimitsLook;
 use super::study::LimitKnown;
 use super::study::insight::Insight;
@@ -46,6 +47,11 @@ pub(super) trait Engine: Send + Sync {
 
     /// What an earlier search of the same function had found, before anything is asked.
     fn hint(&mut self, _hint: Hint) {}
+
+    /// Takes what very many earlier results say, before anything is asked; values as in the engine. Whether it is of any use.
+    fn recall(&mut self, _digest: &Digest) -> bool {
+        false
+    }
 
     /// Takes note of an outcome: a value, smaller is better, or none.
     fn told(&mut self, trial: &Trial, value: Option<f64>);

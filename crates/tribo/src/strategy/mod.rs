@@ -18,6 +18,7 @@
 mod auto;
 mod bo;
 mod decoder;
+mod digest;
 mod engine;
 mod fallback;
 mod limits;
@@ -28,6 +29,7 @@ mod study;
 pub use auto::looks_at_budget;
 pub use bo::Quota;
 pub use decoder::Decoder;
+pub use digest::Digest;
 pub use engine::{Hint, Version};
 pub use limits::{BestExpected, LimitsLook};
 pub use settings::{

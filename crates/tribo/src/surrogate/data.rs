@@ -5,7 +5,7 @@ use faer::{Mat, MatRef};
 
 /// Largest magnitude of an input or output: squares and sums of squares must stay finite. With the next constant it
 /// keeps hyper-parameters in the default search ranges within what a kernel accepts, 1e-150 to 1e150.
-const LARGEST: f64 = 1e70;
+pub(super) const LARGEST: f64 = 1e70;
 /// Smallest width of an input, and smallest standard deviation of y, that counts as varying.
 const SMALLEST: f64 = 1e-70;
 

@@ -3,6 +3,7 @@
 //! [`train::ExactGp`] and [`train::SparseGp`] are the unfitted models; `fit` turns data into a [`Posterior`], which
 //! predicts, samples, takes in results one by one and hallucinates pending points.
 
+pub mod columns;
 pub mod data;
 pub mod exact;
 mod extremes;

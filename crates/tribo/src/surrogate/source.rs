@@ -7,7 +7,11 @@
 //! One pass (`survey`) sees the scale of the data, one for each subset picks its rows, and the others are those of
 //! training. Cost: n d numbers read a pass; memory a block for each thread.
 
-use super::data::{Data, Scale, check_number};
+mod view;
+
+pub(crate) use view::{Blocks, Narrow, Revalued};
+
+use super::data::{Data, LARGEST, Scale, check_number};
 use super::extremes::Extremes;
 use super::watch::{Watch, go_on};
 use crate::error::{Error, Result};
@@ -28,6 +32,10 @@ pub trait Source: Sync {
     fn dim(&self) -> usize;
     /// A reader whose next row is `start`, which is less than n.
     fn reader(&self, start: usize) -> Result<Box<dyn Reader + '_>>;
+    /// The same rows with these inputs alone, if they can be read for less than all of them.
+    fn columns(&self, _columns: &[usize]) -> Option<Box<dyn Source + '_>> {
+        None
+    }
 }
 
 /// A place among the rows of a [`Source`].
@@ -91,7 +99,12 @@ impl<'a> Feed<'a> {
     pub(super) fn read(&mut self, b: usize) -> Result<(MatRef<'_, f64>, &[f64])> {
         self.reader.read(self.x.as_mut().subrows_mut(0, b), &mut self.y[..b])?;
         for k in 0..self.x.ncols() {
-            for (i, &value) in self.x.col_as_slice(k)[..b].iter().enumerate() {
+            let column = &self.x.col_as_slice(k)[..b];
+            // Without a branch for each number: a table may have ten thousand columns.
+            if column.iter().fold(true, |all, value| all & (value.abs() <= LARGEST)) {
+                continue;
+            }
+            for (i, &value) in column.iter().enumerate() {
                 check_number("X", (self.next + i, k), value)?;
             }
         }

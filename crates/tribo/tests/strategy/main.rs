@@ -5,6 +5,7 @@
 //! - `records`: how trials and outcomes are written, how fast they are taken, which ones are refused.
 //! - `broken`: an ask never fails for a reason of ours.
 //! - `known`: results from before, where inputs are very many.
+//! - `earlier`: very many results from before, as rows that are never held.
 //! - `lost`: an accident says nothing about its point.
 //! - `failures`: evaluations that give no value.
 //! - `cancelled`: an ask that is cancelled leaves no trace.
@@ -15,6 +16,7 @@
 
 mod broken;
 mod cancelled;
+mod earlier;
 mod failures;
 mod known;
 mod lost;

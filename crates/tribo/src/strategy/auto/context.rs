@@ -2,6 +2,7 @@
 //!
 //! A context is data. Its methods read it or add to it; what follows is for the phases to say.
 
+use super::earlier::EarlierRows;
 use super::known::PriorKnowledge;
 use super::noise::{NoiseLevel, Repeats};
 use super::recipes::Recipes;
@@ -35,6 +36,8 @@ pub(super) struct Context {
     pub(super) repeats: Repeats,
     /// What was known about the inputs before, until it is followed.
     pub(super) prior: PriorKnowledge,
+    /// Rows of earlier results, while they are believed.
+    pub(super) earlier: Option<EarlierRows>,
     pub(super) named: Vec<ActiveInput>,
     /// What small steps have shown, while the search has few results.
     pub(super) slopes: Vec<Slope>,
@@ -122,7 +125,7 @@ impl Queued {
     /// Why it is asked.
     pub(super) fn purpose(&self) -> Purpose {
         match (&self.task, &self.recipe) {
-            (Task::Start { pair: false }, _) | (_, Recipe::Bins { .. }) => Purpose::Initial,
+            (Task::Start { pair: false } | Task::Again(_), _) | (_, Recipe::Bins { .. }) => Purpose::Initial,
             (Task::Point | Task::Row, _) => Purpose::Explore,
             _ => Purpose::Probe,
         }
@@ -147,6 +150,8 @@ pub(super) enum Task {
     Check { input: usize, before: f64 },
     /// The start: counts, and may be one of the pair that shows the noise.
     Start { pair: bool },
+    /// Row number ... of earlier results once more. Counts for the start.
+    Again(usize),
     /// A repeat of the point of slot number ... In any phase.
     Repeat(usize),
     /// One of more rows, in search of one that stands out.
@@ -182,6 +187,7 @@ impl Context {
             noise: NoiseLevel::default(),
             repeats: Repeats::default(),
             prior,
+            earlier: None,
             named: vec![],
             slopes: vec![],
             tried: Tried::default(),

@@ -10,7 +10,8 @@
 //! what was missed is screened for. Where too many inputs mattered, the dense fallback begins at once.
 
 use super::context::Context;
-use super::phase::{Opening, Step};
+use super::earlier;
+use super::phase::Step;
 use crate::strategy::engine::Hint;
 
 /// What was known about the inputs.
@@ -39,10 +40,10 @@ pub(super) fn take_hint(context: &mut Context, hint: Hint) {
 
 /// Goes on where the earlier search was, if there is a hint.
 pub(super) fn follow_hint(context: &mut Context) -> Option<Step> {
-    let PriorKnowledge::Hint(hint) = &context.prior else { return None };
+    let PriorKnowledge::Hint(hint) = context.prior.clone() else { return None };
     let step = match hint {
         Hint::Dense => Some(Step::Dense),
-        Hint::Named(_) if !context.named.is_empty() => Some(Step::Optimise(Opening::Checks)),
+        Hint::Named(_) if !context.named.is_empty() => Some(Step::Optimise(earlier::judge(context))),
         Hint::Named(_) => None,
     };
     context.prior = PriorKnowledge::None;
@@ -52,6 +53,7 @@ pub(super) fn follow_hint(context: &mut Context) -> Option<Step> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::strategy::auto::phase::Opening;
     use crate::strategy::auto::rehearsal::context;
 
     #[test]

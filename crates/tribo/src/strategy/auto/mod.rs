@@ -11,7 +11,8 @@
 //! - `search`: a Gaussian process over the inputs named, for a start with the slopes that screening has seen. Where too many
 //!   inputs matter to name them (`dense`), `bins` of them, all of them and `evolution` take turns.
 //!
-//! All share one `context`: trials, results, noise, names. `recipes` makes a trial's inputs. `known` is what was known before;
+//! All share one `context`: trials, results, noise, names. `recipes` makes a trial's inputs. `known` is what was known before, `earlier` very
+//! many results of it;
 //! `makeshift` is asked where the search cannot go on; `restore` runs the trials of an earlier process again; `report` says
 //! what is known; `choose` says when `auto` is a machine at all; `tuning` has every number that somebody chose.
 //!
@@ -22,6 +23,7 @@
 mod choose;
 mod context;
 mod dense;
+mod earlier;
 mod known;
 mod line;
 mod makeshift;
@@ -43,6 +45,7 @@ pub(super) use choose::{budget, choose, inputs_of};
 pub(super) use recipes::Recipes;
 
 use super::bo::Optimiser;
+use super::digest::Digest;
 use super::engine::{Engine, Hint, Located, Next, OfInputs, Origin, Plan, Version};
 use super::fallback;
 use super::study::REDRAWS;
@@ -205,6 +208,12 @@ impl Auto {
                 }
             }
             (Task::Start { pair }, Phase::Start(start)) => start.told(context, id, pair, value),
+            (Task::Again(row), phase) => {
+                earlier::told(context, row, value);
+                if let Phase::Start(start) = phase {
+                    start.told(context, id, false, value);
+                }
+            }
             (Task::Scatter, Phase::Start(start)) => start.probe_told(context, id, value),
             (Task::Row, Phase::Noise(noise)) => noise.row_told(),
             (Task::Line(t), Phase::Line(line)) => return line.told(context, t, value),
@@ -273,6 +282,10 @@ impl Auto {
                     }
                     Opening::Checks => self.verification.check_named(&mut self.context),
                     Opening::RestCheck => self.check_rest(),
+                    Opening::AllChecks => {
+                        self.verification.check_named(&mut self.context);
+                        self.check_rest();
+                    }
                 }
             }
         }
@@ -361,6 +374,20 @@ impl Engine for Auto {
 
     fn hint(&mut self, hint: Hint) {
         known::take_hint(&mut self.context, hint);
+    }
+
+    fn recall(&mut self, digest: &Digest) -> bool {
+        let Phase::Start(start) = &mut self.phase else { return false };
+        if !earlier::recall(&mut self.context, digest) {
+            return false;
+        }
+        let next = self.context.centre;
+        start.plan_anew(&mut self.context, next);
+        // The first proposals of the search may be asked before there is any result.
+        if let Err(error) = self.search.refresh(&self.context) {
+            self.recover(error.to_string());
+        }
+        true
     }
 
     fn told(&mut self, trial: &Trial, value: Option<f64>) {

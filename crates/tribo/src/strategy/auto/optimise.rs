@@ -2,6 +2,7 @@
 //! then.
 
 use super::context::Context;
+use super::earlier;
 use super::screening::Screening;
 use super::search::ModelSearch;
 use crate::error::Result;
@@ -20,6 +21,7 @@ impl Optimise {
             round.name_found(context);
         }
         search.drop_slopes(context)?;
+        earlier::drop_rough(context);
         search.move_bins_on(context)
     }
 }

@@ -91,4 +91,6 @@ pub(super) enum Opening {
     Checks,
     /// Whether inputs were missed.
     RestCheck,
+    /// Both at once, since what named them turned out to be wrong.
+    AllChecks,
 }

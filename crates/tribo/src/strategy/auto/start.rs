@@ -8,6 +8,7 @@
 //! beside it, and read as soon as the pair at the centre is back.
 
 use super::context::{Context, Task};
+use super::earlier;
 use super::known::PriorKnowledge;
 use super::noise::{self, MeasureNoise};
 use super::phase::{Opening, Step};
@@ -42,6 +43,11 @@ impl Start {
         context.push(Recipe::Centre, vec![], Task::Start { pair: true });
         let base = context.centre;
         context.push(Recipe::Jitter { base, balanced: false }, vec![], Task::Start { pair: true });
+        if context.earlier.is_some() {
+            earlier::ask_again(context);
+            self.n_jobs = context.queue.len();
+            return;
+        }
         context.push(Recipe::Low, vec![], Task::Start { pair: false });
         context.push(Recipe::High, vec![], Task::Start { pair: false });
         for row in 0..tuning::START_ROWS {
@@ -65,6 +71,7 @@ impl Start {
                 (self.pair, self.centre) = (vec![Some(best.value)], Some(best.value));
                 let recipe = Recipe::Jitter { base: best.id, balanced: false };
                 context.push(recipe, vec![], Task::Start { pair: true });
+                earlier::ask_again(context);
                 self.n_jobs = context.queue.len();
             }
             _ => {
@@ -128,11 +135,11 @@ impl Start {
             self.probes = None;
         }
         let (part, of) = tuning::START_BACK;
-        let asked = !context.queue.iter().any(|queued| matches!(queued.task, Task::Start { .. }));
+        let asked = !context.queue.iter().any(|queued| matches!(queued.task, Task::Start { .. } | Task::Again(_)));
         if !(asked && of * self.n_back >= part * self.n_jobs) {
             return Step::Stay;
         }
-        context.noise.scale = spread(&values);
+        context.noise.scale = earlier::spread(context, spread(&values));
         if context.prior == PriorKnowledge::Given {
             return Step::Optimise(Opening::Search);
         }
@@ -178,7 +185,7 @@ impl Start {
 }
 
 /// Distance of the quartiles; the standard deviation if that is zero.
-fn spread(values: &[f64]) -> f64 {
+pub(super) fn spread(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let quartile = |part: f64| {

@@ -36,6 +36,18 @@ pub(super) const JITTER: f64 = 1e-8;
 /// Rows of a Latin hypercube at most; more are no recipe of this strategy, whoever wrote it.
 pub(super) const LATIN_ROWS: usize = 1_000;
 
+// ---- earlier: rows of earlier results
+
+/// Rows that are asked again, and with which answers the rows are believed or not.
+pub(super) const ASKED_AGAIN: usize = 6;
+/// The same as before: differences up to so many standard deviations of a value, or such a part of the spread.
+pub(super) const SAME_DEVIATIONS: f64 = 3.0;
+pub(super) const SAME_AS_BEFORE: f64 = 1e-6;
+/// Roughly as before: differences up to this part of the spread.
+pub(super) const ROUGHLY_AS_BEFORE: f64 = 0.5;
+/// Results of the search for each input, beyond those that slopes wait for, after which rough rows are dropped.
+pub(super) const OWN_EACH: usize = 2;
+
 // ---- noise
 
 /// Noise, as a part of the spread of the values, above which it has to be measured by repeats.

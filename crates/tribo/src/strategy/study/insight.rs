@@ -97,6 +97,26 @@ pub enum Fact {
         /// How many.
         deviations: f64,
     },
+    /// Very many earlier results name inputs.
+    Recalled {
+        /// How many results.
+        rows: usize,
+        /// How many inputs.
+        named: usize,
+        /// Part of the variance of the values that these explain.
+        explained: f64,
+    },
+    /// Points of earlier results were evaluated again.
+    AskedAgain {
+        /// How many.
+        asked: usize,
+        /// The median of the differences to what they were.
+        difference: f64,
+        /// Distance of the quartiles of the earlier values.
+        spread: f64,
+        /// Whether the earlier values are believed.
+        kept: bool,
+    },
     /// An input matters.
     Named(ActiveInput),
     /// An input that mattered in an earlier search does not answer any more.
@@ -206,6 +226,18 @@ impl fmt::Display for Fact {
                 write!(
                     f,
                     "other bins, around a point {deviations:.1} standard deviations better than the middle"
+                )
+            }
+            Fact::Recalled { rows, named, explained } => {
+                let percent = 100.0 * explained;
+                write!(f, "{rows} earlier results name {named} inputs, which explain {percent:.1} % of them")
+            }
+            Fact::AskedAgain { asked, difference, spread, kept } => {
+                let verdict = if *kept { "they are believed" } else { "they are of another function" };
+                write!(
+                    f,
+                    "{asked} earlier points evaluated again differ by {difference:.1e}, where values spread by \
+                     {spread:.1e}: {verdict}"
                 )
             }
             Fact::Named(ActiveInput { name, evidence: None, .. }) => write!(f, "{name} matters, as said"),

@@ -26,6 +26,7 @@ pub use recommend::Recommended;
 
 use super::auto::{self, Auto};
 use super::bo::Bo;
+use super::digest::Digest;
 use super::engine::{Engine, Hint, Next, Plan, Version};
 use super::fallback;
 use super::limits::Limited;
@@ -411,6 +412,15 @@ impl Study {
     /// it had found it with.
     pub fn hint(&mut self, hint: Hint) {
         self.engine.hint(hint);
+    }
+
+    /// Says what very many earlier results of the function say; to be told before the first ask. Whether it is of any use: not if
+    /// nothing is named in it, if the user has named the inputs that matter, or if the strategy models all inputs. What it says is
+    /// checked by evaluations before it is believed. An interrupted study is told the same before its trials are restored.
+    pub fn recall(&mut self, digest: &Digest) -> Result<bool> {
+        digest.check(&self.space)?;
+        let values = digest.values.iter().map(|&value| self.direction.to_internal(value)).collect();
+        Ok(self.engine.recall(&Digest { values, ..digest.clone() }))
     }
 
     /// The best trial so far that is within all limits, if there is one.

@@ -4,7 +4,7 @@
 //! idle ones do not matter. Probes, which lie a tiny step from their base, tell a model about ripples and not about the
 //! trend, and stay out.
 
-use super::{Coordinates, ModelSearch, Modelled, SearchSpace};
+use super::{Coordinates, ModelSearch, Modelled, SearchSpace, earlier_rows};
 use crate::embed::{Embedding, Kind};
 use crate::error::Result;
 use crate::strategy::auto::context::{Context, Measured};
@@ -24,10 +24,14 @@ impl ModelSearch {
             SearchSpace::Named if context.named.is_empty() => return Ok(()),
             SearchSpace::Named => Coordinates::Inputs(context.named_inputs()),
         };
-        if self.modelled.as_ref().is_some_and(|modelled| modelled.coordinates == coordinates) {
+        let earlier_from = earlier_rows::seen(context, &coordinates);
+        let is_same =
+            |modelled: &Modelled| modelled.coordinates == coordinates && modelled.earlier_from == earlier_from;
+        if self.modelled.as_ref().is_some_and(is_same) {
             return Ok(());
         }
-        let mut modelled = Modelled { optimiser: self.new_optimiser(context, &coordinates)?, coordinates };
+        let optimiser = self.new_optimiser(context, &coordinates)?;
+        let mut modelled = Modelled { optimiser, coordinates, earlier_from };
         self.n_made += 1;
         modelled.feed(context, matches!(self.space, SearchSpace::AllInputs));
         self.modelled = Some(modelled);
@@ -82,6 +86,7 @@ impl Modelled {
             self.feed_results(context, 0, leaves_line(context));
         }
         self.feed_slopes(context);
+        self.feed_earlier(context);
         for (&id, awaited) in &context.pending {
             if let Some(u) = self.coordinates.of(context, TrialId(id), awaited.in_model) {
                 self.optimiser.expect(id, u);

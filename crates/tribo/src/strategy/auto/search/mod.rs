@@ -4,6 +4,7 @@
 //! `Optimiser` does the work, in the coordinates of its space; it is made anew when the space changes, and given all results
 //! that lie in it (`feed`). Where too many inputs matter, `dense` says which space has its turn.
 
+mod earlier_rows;
 mod feed;
 mod slope_hints;
 
@@ -45,6 +46,8 @@ pub(super) enum SearchSpace {
 pub(super) struct Modelled {
     coordinates: Coordinates,
     pub(super) optimiser: Optimiser,
+    /// The first of the earlier results that it was given; None if it was given none.
+    earlier_from: Option<usize>,
 }
 
 /// Coordinates of an optimiser.
@@ -119,8 +122,12 @@ impl ModelSearch {
             Some(Coordinates::Inputs(inputs)) => inputs.clone(),
             None => context.all_inputs(),
         };
-        let empty = Error::Empty { what: "results of the study" };
-        let best = context.results.incumbent.ok_or(empty)?.id;
+        let best = match (context.results.incumbent, &context.earlier) {
+            (Some(best), _) => best.id,
+            // Earlier results are searched before there is any of the study.
+            (None, Some(_)) => context.centre,
+            (None, None) => return Err(Error::Empty { what: "results of the study" }),
+        };
         // Not a chain of them: what the incumbent itself set is set anew.
         let base = match context.recipes.recipe(best) {
             Some(Recipe::Set { base, inputs: set })

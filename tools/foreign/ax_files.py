@@ -84,6 +84,9 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     client(folder / "ax-client.json")
     batch(folder / "ax-batch.json")
+    for name in ("ax-client.json", "ax-batch.json"):
+        with (folder / name).open("a") as file:
+            file.write("\n")
     text = json.dumps({"ax": ax.__version__, "points": POINTS}, indent=1)
     (folder / "ax-expected.json").write_text(text + "\n")
 

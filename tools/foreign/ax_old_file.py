@@ -35,6 +35,8 @@ def main() -> None:
         else:
             client.log_trial_failure(trial)
     client.save_to_json_file(sys.argv[1])
+    with open(sys.argv[1], "a") as file:
+        file.write("\n")
 
 
 if __name__ == "__main__":

@@ -19,5 +19,6 @@ pub mod projection;
 pub mod rivals;
 pub mod seeds;
 pub mod soak;
+pub mod table;
 pub mod update;
 pub mod workers;

@@ -20,5 +20,6 @@ pub mod rivals;
 pub mod seeds;
 pub mod soak;
 pub mod three;
+pub mod table;
 pub mod update;
 pub mod workers;

@@ -19,6 +19,9 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  tribo-bench data --n 1000000 --m 300 --kernel se\n  \
         tribo-bench data --n 10,100,1000,10000,100000,1000000 --m 10,50,100,150,200,250,300 --out bench")]
     Data(surrogate::Data),
+    /// Fitting a Parquet file of any length, against a million rows in memory.
+    #[command(after_help = "Example:\n  tribo-bench table --n 100000000 --file /tmp/table.parquet")]
+    Table(surrogate::Table),
     /// How long taking in a result, hallucinating and predicting take.
     Update(surrogate::Update),
     /// How much of the box random embeddings leave (the paper's Monte Carlo figure).
@@ -87,6 +90,7 @@ impl Command {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         match self {
             Command::Data(options) => surrogate::data(options),
+            Command::Table(options) => surrogate::table(options),
             Command::Update(options) => surrogate::update(options),
             Command::Projection(options) => optimiser::projection(options),
             Command::Dimension(options) => optimiser::dimension(options),

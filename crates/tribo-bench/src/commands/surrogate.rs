@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tribo::surrogate::kernel::Shape;
 use tribo_bench::dimension::parse_positive;
 use tribo_bench::seeds::Failure;
-use tribo_bench::{data, update};
+use tribo_bench::{data, table, update};
 
 /// Options of `data`.
 #[derive(Debug, clap::Args)]
@@ -41,6 +41,32 @@ pub(crate) struct Update {
     n: Vec<usize>,
     #[command(flatten)]
     sizes: Sizes,
+}
+
+/// Options of `table`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Table {
+    /// Rows of the file.
+    #[arg(long, default_value_t = 10_000_000, value_parser = parse_positive)]
+    n: usize,
+    /// Rows of the fit in memory that it is compared with.
+    #[arg(long, default_value_t = 1_000_000, value_parser = parse_positive)]
+    against: usize,
+    /// Inputs.
+    #[arg(long, default_value_t = 3, value_parser = parse_positive)]
+    d: usize,
+    /// Inducing points.
+    #[arg(long, default_value_t = 300, value_parser = parse_positive)]
+    m: usize,
+    /// Threads.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
+    threads: u16,
+    /// Seed.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The file; it is written if there is none, and left there.
+    #[arg(long)]
+    file: PathBuf,
 }
 
 /// Options that both have.
@@ -102,4 +128,18 @@ pub(super) fn update(options: &Update) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+pub(super) fn table(options: &Table) -> Result<(), Failure> {
+    let Table { n, against, d, m, threads, seed, file } = options;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(*threads)).build()?;
+    if !file.exists() {
+        table::write(file, *n, *d, *seed)?;
+    }
+    let held = pool.install(|| table::in_memory(*against, *d, *m, *seed))?;
+    print(&held)?;
+    let read = pool.install(|| table::from_file(file, *d, *m, *seed))?;
+    print(&read)?;
+    let ratio = read.cpu_us_per_row.zip(held.cpu_us_per_row).map(|(read, held)| read / held);
+    print(&serde_json::json!({ "ratio_cpu_per_row": ratio, "rows": read.n, "peak_rss_mb": read.peak_rss_mb }))
 }

@@ -2,6 +2,7 @@
 //!
 //! The table is read in every pass and never held. Ctrl-C ends it at once, and leaves no half file.
 
+use super::fit_report;
 use crate::failure::{Failure, OK, Outcome};
 use crate::output;
 use clap::Args;
@@ -19,6 +20,7 @@ use tribo::surrogate::sparse::{Approximation, Objective, SparsePosterior};
 use tribo::surrogate::train::{Report, SparseGp, Training};
 use tribo::surrogate::watch::{Progress, Unwatched, Watch};
 use tribo_study::model_file::NamedModel;
+use tribo_study::page;
 use tribo_study::report::text;
 use tribo_study::table::numbers::{BadRows, Numbers};
 use tribo_study::table::{Table, Without};
@@ -55,6 +57,9 @@ pub(crate) struct Options {
     /// Seed of the subsets, of the inducing points and of the rows held out.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Write a page with pictures: predicted against measured, which inputs matter, slices.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -124,11 +129,17 @@ pub(crate) fn run(options: &Options) -> Outcome {
         }
     }
     shown.line("");
+    numbers.check_unchanged()?;
     let output = options.output.clone();
     let model = NamedModel { inputs, output, posterior };
     model.save(&options.model)?;
     let seconds = begin.elapsed().as_secs_f64();
     let fit = Fit { numbers: &numbers, model: &model, report: &report, check: &check, seconds };
+    if let Some(report) = &options.report {
+        let facts = fit.facts(options);
+        let title = format!("{} from {}", model.output, options.file.display());
+        page::write(report, &fit_report::page(&model, &check, &title, &facts, &fit.lengths())?)?;
+    }
     match options.json {
         true => output::print_json(&fit.json())?,
         false => output::print(&fit.page(options))?,
@@ -137,15 +148,18 @@ pub(crate) fn run(options: &Options) -> Outcome {
 }
 
 /// How the model does on rows that it has not seen.
-struct Check {
-    points: Vec<Vec<f64>>,
-    y: Vec<f64>,
+pub(super) struct Check {
+    pub(super) points: Vec<Vec<f64>>,
+    pub(super) y: Vec<f64>,
+    /// What the model says of them, and the variance of a measurement.
+    pub(super) mean: Vec<f64>,
+    var: Vec<f64>,
     /// Root mean square error of the mean.
     rmse: f64,
     /// The part of the variance that is explained.
-    explained: f64,
+    pub(super) explained: f64,
     /// Of the 95 % intervals of a measurement, the part that has it.
-    covered: f64,
+    pub(super) covered: f64,
 }
 
 impl Check {
@@ -155,16 +169,35 @@ impl Check {
         let noise_var = posterior.hyperparameters().noise_var;
         let n = y.len() as f64;
         let mean = y.iter().sum::<f64>() / n;
+        let measured_var: Vec<f64> = prediction.var.iter().map(|var| var + noise_var).collect();
         let (mut squares, mut var, mut covered) = (0.0, 0.0, 0.0);
         for (i, y) in y.iter().enumerate() {
             let error = y - prediction.mean[i];
             squares += error * error / n;
             var += (y - mean) * (y - mean) / n;
-            covered += f64::from(error.abs() <= 1.959_964 * (prediction.var[i] + noise_var).sqrt()) / n;
+            covered += f64::from(is_inside(error, measured_var[i])) / n;
         }
         let points = (0..x.nrows()).map(|i| (0..x.ncols()).map(|k| x[(i, k)]).collect()).collect();
-        Ok(Check { points, y, rmse: squares.sqrt(), explained: 1.0 - squares / var, covered })
+        let (mean, var_explained) = (prediction.mean, 1.0 - squares / var);
+        Ok(Check {
+            points,
+            y,
+            mean,
+            var: measured_var,
+            rmse: squares.sqrt(),
+            explained: var_explained,
+            covered,
+        })
     }
+
+    /// Whether a row lies in its 95 % interval.
+    pub(super) fn is_inside(&self, row: usize) -> bool {
+        is_inside(self.y[row] - self.mean[row], self.var[row])
+    }
+}
+
+fn is_inside(error: f64, var: f64) -> bool {
+    error.abs() <= 1.959_964 * var.sqrt()
 }
 
 /// What is said of a fit.
@@ -199,35 +232,34 @@ impl Fit<'_> {
         lengths
     }
 
-    fn page(&self, options: &Options) -> String {
+    /// Name and value of what there is to say.
+    fn facts(&self, options: &Options) -> Vec<(&'static str, String)> {
         let Fit { numbers, model, report, check, seconds } = self;
         let hyper = model.posterior.hyperparameters();
-        let mut rows = vec![
-            vec!["rows".to_owned(), text::number(numbers.len() as f64)],
-            vec!["inducing points".to_owned(), model.posterior.n_inducing().to_string()],
-            vec![
-                "fitted in".to_owned(),
+        let mut facts = vec![
+            ("rows", text::number(numbers.len() as f64)),
+            ("inducing points", model.posterior.n_inducing().to_string()),
+            (
+                "fitted in",
                 format!(
                     "{}, {} on subsets, {} on all rows",
                     text::duration(*seconds),
                     text::count(report.subset_evaluations, "evaluation"),
                     report.full_evaluations
                 ),
-            ],
-            vec!["noise".to_owned(), text::number(hyper.noise_var.sqrt())],
+            ),
+            ("noise", text::number(hyper.noise_var.sqrt())),
         ];
         if numbers.n_bad() > 0 {
-            rows.insert(
+            let first = &numbers.faults()[0];
+            facts.insert(
                 1,
-                vec![
-                    "left out".to_owned(),
-                    format!("{}, the first: {}", text::count(numbers.n_bad(), "row"), numbers.faults()[0]),
-                ],
+                ("left out", format!("{}, the first: {first}", text::count(numbers.n_bad(), "row"))),
             );
         }
         if !check.y.is_empty() {
-            rows.push(vec![
-                "held out".to_owned(),
+            facts.push((
+                "held out",
                 format!(
                     "{}: error {}, {:.1} % of the variance explained, 95 % intervals cover {:.1} %",
                     text::count(check.y.len(), "row"),
@@ -235,9 +267,15 @@ impl Fit<'_> {
                     100.0 * check.explained,
                     100.0 * check.covered
                 ),
-            ]);
+            ));
         }
-        rows.push(vec!["model".to_owned(), options.model.display().to_string()]);
+        facts.push(("model", options.model.display().to_string()));
+        facts
+    }
+
+    fn page(&self, options: &Options) -> String {
+        let facts = self.facts(options).into_iter();
+        let rows: Vec<Vec<String>> = facts.map(|(name, fact)| vec![name.to_owned(), fact]).collect();
         let lengths: Vec<Vec<String>> = self
             .lengths()
             .into_iter()

@@ -1,4 +1,5 @@
-//! `tribo import`: evaluations made elsewhere, from a table. All rows are checked before one is taken in.
+//! `tribo import`: evaluations made elsewhere, from a table or from a study of Optuna's or Ax's. All rows are checked before
+//! one is taken in.
 
 use crate::failure::{Failure, OK, Outcome};
 use crate::output;
@@ -7,7 +8,7 @@ use clap::Args;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use tribo::error::ParameterFault;
-use tribo::space::{Kind, Parameter, Point, Space, Values};
+use tribo::space::{Direction, Kind, Parameter, Point, Space, Values};
 use tribo_study::config::Config;
 use tribo_study::job::Finding;
 use tribo_study::layout::Layout;
@@ -17,7 +18,7 @@ use tribo_study::report::point::Cell;
 use tribo_study::report::text;
 use tribo_study::store::ledger::Ledger;
 use tribo_study::store::record::Record;
-use tribo_study::table::{Table, number};
+use tribo_study::table::{Origin, Table, number};
 use tribo_study::{Error, owned, replay};
 
 /// Faulty rows that are shown.
@@ -28,7 +29,8 @@ const SHOWN_COLUMNS: usize = 20;
 #[derive(Debug, Args)]
 #[command(override_usage = "tribo import [OPTIONS] [STUDY] <FILE>")]
 pub(crate) struct Options {
-    /// The study (the current folder if left out) and the file: .csv, .jsonl, .parquet, .npy, or Dakota's .dat.
+    /// The study (the current folder if left out) and the file: .csv, .jsonl, .parquet, .npy, Dakota's .dat, a storage of
+    /// Optuna's (.log or .db), or Ax's .json.
     #[arg(required = true, num_args = 1..=2, value_name = "WORDS")]
     words: Vec<PathBuf>,
     /// The column with the values, by default the one called like the output that is optimised.
@@ -37,6 +39,9 @@ pub(crate) struct Options {
     /// A column that is called otherwise than the parameter or output it is: `--map Temp=temperature`; several with commas.
     #[arg(long, value_name = "COLUMN=NAME", value_delimiter = ',', value_parser = parse_map)]
     map: Vec<(String, String)>,
+    /// The study to take from a storage of Optuna's that has several.
+    #[arg(long, value_name = "NAME")]
+    from: Option<String>,
     /// Leave out rows with a parameter outside of its bounds or categories.
     #[arg(long)]
     skip_outside: bool,
@@ -57,7 +62,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         _ => return Err(Failure::usage("name one file")),
     };
     let layout = Layout::of(study);
-    let table = match Table::open(file) {
+    let table = match Table::open_study(file, options.from.as_deref()) {
         Err(Error::Io { source, .. }) => {
             return Err(Failure::usage(format!("cannot read {}: {source}", file.display())));
         }
@@ -66,6 +71,10 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let config = study::config(&layout)?;
     let columns = Columns::find(&config, &table, options)
         .map_err(|fault| Failure::usage(format!("{}: {fault}", table.header_place())))?;
+    for line in table.origin().map(|origin| introduce(origin, &config, &columns, &table)).unwrap_or_default()
+    {
+        output::note(&line);
+    }
     let Read { rows, n_all, n_without_value, n_outside } =
         read(&config, &columns, &table, options.skip_outside)?;
     let counts = |n_new: usize| {
@@ -98,6 +107,29 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(OK)
 }
 
+/// What is taken from another program, and whether it wanted the same.
+fn introduce(origin: &Origin, config: &Config, columns: &Columns, table: &Table) -> Vec<String> {
+    let mut lines = vec![origin.line()];
+    let value = &table.columns()[columns.value];
+    let wanted = origin.objectives.iter().find(|(name, _)| name == value).and_then(|(_, wanted)| *wanted);
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != config.direction) {
+        lines.push(format!(
+            "note: {value} was to be {}d there, and this study is to {} {}; values are taken as they are",
+            word(wanted),
+            word(config.direction),
+            config.objective()
+        ));
+    }
+    lines
+}
+
+fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Minimize => "minimize",
+        Direction::Maximize => "maximize",
+    }
+}
+
 fn counts(new: usize, all: usize, others: [(usize, &str); 3]) -> String {
     let mut text = format!("{} of {} new", new, text::count(all, "row"));
     for (n, what) in others.into_iter().filter(|(n, _)| *n > 0) {
@@ -115,6 +147,21 @@ fn complain(faults: &[String]) -> Failure {
     Failure::usage(text.join("\n"))
 }
 
+/// Where parameters are in files that have objects of their own for them: JSON lines that `tribo export` wrote, other studies.
+const PARAMETERS: &[&str] = &["params"];
+/// Where outputs are.
+const OUTPUTS: &[&str] = &["outputs", "metrics", "user_attrs"];
+
+/// The column of a name, there or in one of these objects. In a study of another program they come first: a parameter may be
+/// called `value` there.
+fn place(table: &Table, column: &str, objects: &[&str]) -> Result<usize, String> {
+    let inside = || objects.iter().find_map(|object| table.column(&format!("{object}.{column}")).ok());
+    match table.origin() {
+        Some(_) => inside().map_or_else(|| table.column(column), Ok),
+        None => table.column(column).or_else(|fault| inside().ok_or(fault)),
+    }
+}
+
 /// Which column is what.
 struct Columns {
     /// For each parameter, the columns of its elements.
@@ -128,29 +175,32 @@ impl Columns {
     fn find(config: &Config, table: &Table, options: &Options) -> Result<Columns, String> {
         let mut mapped: BTreeMap<&str, &str> =
             options.map.iter().map(|(column, name)| (name.as_str(), column.as_str())).collect();
-        // JSON lines that `tribo export` wrote have parameters and outputs in objects of their own.
-        let mut place = |name: &str, object: &str| {
+        let mut place = |name: &str, objects: &[&str]| {
             let column = mapped.remove(name).unwrap_or(name);
-            table
-                .column(column)
-                .or_else(|fault| table.column(&format!("{object}.{column}")).map_err(|_| fault))
+            place(table, column, objects)
         };
         let parameters = config
             .space
             .parameters()
             .iter()
             .map(|parameter| {
-                (0..parameter.n_elements()).map(|i| place(&parameter.element_name(i), "params")).collect()
+                (0..parameter.n_elements()).map(|i| place(&parameter.element_name(i), PARAMETERS)).collect()
             })
             .collect::<Result<_, _>>()?;
-        let value = options
-            .value
-            .as_deref()
-            .map_or_else(|| place(config.objective(), "outputs"), |name| table.column(name));
+        let only = match table.origin().map(|origin| origin.objectives.as_slice()) {
+            Some([(name, _)]) => Some(name.as_str()),
+            _ => None,
+        };
+        let value = match &options.value {
+            Some(name) => table.column(name).or_else(|_| self::place(table, name, OUTPUTS)),
+            // What the other study optimised, whatever it was called there.
+            None => place(config.objective(), OUTPUTS)
+                .or_else(|fault| only.map_or(Err(fault), |only| table.column(only))),
+        };
         let value = value.map_err(|fault| format!("{fault}; name the column of values with --value"))?;
         let others =
             config.outputs.iter().map(|output| &output.name).filter(|name| *name != config.objective());
-        let recorded = others.filter_map(|name| Some((name.clone(), place(name, "outputs").ok()?))).collect();
+        let recorded = others.filter_map(|name| Some((name.clone(), place(name, OUTPUTS).ok()?))).collect();
         if let Some(name) = mapped.keys().next() {
             return Err(format!("--map names {name:?}, which is no parameter and no output of the study"));
         }
@@ -211,6 +261,8 @@ fn read(config: &Config, columns: &Columns, table: &Table, skip_outside: bool) -
     let places = columns.all();
     let mut cells = vec![Cell::Null; places.len()];
     let mut from = table.rows(&places)?;
+    // In other programs a trial may have some of the parameters only.
+    let is_study = table.origin().is_some();
     let mut read = Read { rows: vec![], n_all: 0, n_without_value: 0, n_outside: 0 };
     let mut faults: Vec<String> = Vec::new();
     loop {
@@ -230,10 +282,16 @@ fn read(config: &Config, columns: &Columns, table: &Table, skip_outside: bool) -
             Ok(Some(row)) => read.rows.push(row),
             Ok(None) => read.n_without_value += 1,
             Err(Refused::Outside(_)) if skip_outside => read.n_outside += 1,
+            Err(Refused::Missing(_)) if skip_outside && is_study => read.n_outside += 1,
+            Err(Refused::Missing(fault)) if is_study => {
+                faults.push(format!("{}: {fault}; --skip-outside leaves such trials out", from.place()));
+            }
             Err(Refused::Outside(fault)) => {
                 faults.push(format!("{}: {fault}; --skip-outside leaves such rows out", from.place()));
             }
-            Err(Refused::Wrong(fault)) => faults.push(format!("{}: {fault}", from.place())),
+            Err(Refused::Missing(fault) | Refused::Wrong(fault)) => {
+                faults.push(format!("{}: {fault}", from.place()))
+            }
         }
     }
     if faults.is_empty() { Ok(read) } else { Err(complain(&faults)) }
@@ -243,6 +301,8 @@ fn read(config: &Config, columns: &Columns, table: &Table, skip_outside: bool) -
 enum Refused {
     /// It is a point, but not one of the study.
     Outside(String),
+    /// A parameter is missing.
+    Missing(String),
     /// It is not a point.
     Wrong(String),
 }
@@ -283,11 +343,12 @@ fn row(config: &Config, columns: &Columns, cells: &[Cell]) -> Result<Option<Row>
 /// The values of a parameter.
 fn values(parameter: &Parameter, cells: &[Cell]) -> Result<Values, Refused> {
     let name = parameter.name();
-    let wrong = |cell: &Cell| {
-        Refused::Wrong(match cell {
-            Cell::Null => format!("parameter `{name}` is missing"),
-            cell => format!("parameter `{name}` is of type {}, not {}", parameter.kind().word(), cell.json()),
-        })
+    let wrong = |cell: &Cell| match cell {
+        Cell::Null => Refused::Missing(format!("parameter `{name}` is missing")),
+        cell => {
+            let (kind, found) = (parameter.kind().word(), cell.json());
+            Refused::Wrong(format!("parameter `{name}` is of type {kind}, not {found}"))
+        }
     };
     let float =
         |cell: &Cell| number(cell).ok().flatten().filter(|x| x.is_finite()).ok_or_else(|| wrong(cell));

@@ -45,6 +45,33 @@ fn a_model_is_fitted_tried_kept_and_predicts() {
 }
 
 #[test]
+fn a_page_shows_the_model_on_rows_it_has_not_seen() {
+    let folder = Folder::empty();
+    folder.write("data.csv", &table(900));
+    folder.tribo(["fit", "data.csv", "--output", "y", "-m", "60", "--report", "model.html"]).code(0);
+    let page = folder.read("model.html");
+    for part in ["Predicted and measured", "Which inputs matter", "Slices", "length scale", "y from data.csv"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    // One picture of the rows, one of the parts, a slice for each input.
+    assert_eq!(page.matches("<figure").count(), 5);
+    // y = sin 5a + b², a and b uniform: Var sin 5a = 0.5067, Var b² = 4/45, and c does nothing.
+    let total = 0.5067 + 4.0 / 45.0;
+    for (name, part) in [("a", 0.5067 / total), ("b", 4.0 / 45.0 / total), ("c", 0.0)] {
+        let said = page.split(&format!("{name}: ")).nth(1).and_then(|rest| rest.split(" %").next());
+        let said: f64 = said.and_then(|said| said.parse().ok()).unwrap_or_else(|| panic!("{name}: {page}"));
+        // 90 rows held out tell a part to a few hundredths.
+        assert!((said / 100.0 - part).abs() < 0.08, "{name}: {said} {part}");
+    }
+    folder
+        .tribo(["fit", "data.csv", "--output", "y", "-m", "60", "--report", "no/model.html"])
+        .code(4)
+        .says("no/model.html");
+    assert!(folder.has("model.tribo"));
+}
+
+#[test]
 fn what_cannot_be_fitted_is_refused_and_leaves_nothing() {
     let folder = Folder::empty();
     folder.write("data.csv", &format!("{}nan,0.5,0.5,1\n", table(50)));

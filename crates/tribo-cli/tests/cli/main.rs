@@ -14,6 +14,7 @@ mod earlier;
 mod everyday;
 mod export;
 mod fit;
+mod foreign;
 mod harmless;
 mod help;
 mod init;

@@ -1,29 +1,38 @@
-//! Tables in files: CSV, Dakota's tabular files, JSON lines, Parquet, and numpy's arrays.
+//! Tables in files: CSV, Dakota's tabular files, JSON lines, Parquet, numpy's arrays, and the studies of Optuna and Ax.
 //!
 //! A [`Table`] knows its columns; [`Table::rows`] goes through the rows of some of them, cell by cell, from the first row or
 //! from a [`Mark`] made on the way. [`numbers`] makes of that what a model is fitted to. A fault has the file, the line or row,
-//! and the column. Nothing is held but what is being read.
+//! and the column. Nothing is held but what is being read; of studies, whose files are no tables, all trials are.
 
+mod ax;
 mod held_out;
 mod json_lines;
 mod npy;
 pub mod numbers;
+mod optuna;
 mod parquet;
+mod parquet_blocks;
+mod sqlite;
 mod text;
+mod trials;
 
 pub use held_out::Without;
+pub use trials::Origin;
 
 use crate::report::point::Cell;
 use crate::{Error, Result};
-use std::fs;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
+use trials::Trials;
 
 /// Columns that a message names.
 const SHOWN_COLUMNS: usize = 20;
 
 /// How a table is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 enum Format {
     /// Lines of fields, with commas or, as Dakota has it, white space between them.
     Text(text::Separator),
@@ -33,6 +42,8 @@ enum Format {
     Parquet,
     /// An array of numbers.
     Npy,
+    /// The trials of a study that another program kept.
+    Trials(Arc<Trials>),
 }
 
 /// A table in a file.
@@ -41,8 +52,15 @@ pub struct Table {
     path: PathBuf,
     format: Format,
     columns: Vec<String>,
-    /// Length and time of the file when it was opened.
-    stamp: (u64, Option<SystemTime>),
+    /// Of the file when it was opened.
+    stamp: Stamp,
+}
+
+/// What tells a file from another, or from itself later: its place on the disk, its length, and when it was written to.
+type Stamp = (u64, u64, u64, Option<SystemTime>);
+
+fn stamp(metadata: &Metadata) -> Stamp {
+    (metadata.dev(), metadata.ino(), metadata.len(), metadata.modified().ok())
 }
 
 /// A place between two rows.
@@ -68,12 +86,47 @@ pub trait Rows {
     fn place(&self) -> String;
 }
 
+/// Goes through rows of numbers, block by block: what a file of numbers has besides cells, which cost ten times as much.
+trait Blocks {
+    /// Appends `n` rows, or as many as are left: to each vector the numbers of its column, NaN where one is missing.
+    fn read(&mut self, n: usize, columns: &mut [Vec<f64>]) -> Result<usize>;
+    /// Passes over `n` rows, or all that are left.
+    fn skip(&mut self, n: u64) -> Result<()>;
+}
+
 impl Table {
     /// Opens a table; what it is the end of its name says.
     pub fn open(path: &Path) -> Result<Table> {
+        Table::open_study(path, None)
+    }
+
+    /// Opens a table, of a file with several studies the one of this name.
+    pub fn open_study(path: &Path, study: Option<&str>) -> Result<Table> {
         let metadata = fs::metadata(path).map_err(Error::io("cannot read", path))?;
-        let stamp = (metadata.len(), metadata.modified().ok());
+        let stamp = stamp(&metadata);
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        let trials = match extension.as_deref() {
+            Some("db" | "sqlite" | "sqlite3") => Some(optuna::database(path, study)?),
+            Some("json") => Some(ax::experiment(path, study)?),
+            Some("log" | "journal") => Some(optuna::journal(path, study)?),
+            Some("jsonl") | None if optuna::is_journal(path)? => Some(optuna::journal(path, study)?),
+            _ => None,
+        };
+        if let Some(trials) = trials {
+            let columns = trials.columns.clone();
+            return Ok(Table {
+                path: path.to_owned(),
+                format: Format::Trials(Arc::new(trials)),
+                columns,
+                stamp,
+            });
+        }
+        if study.is_some() {
+            return Err(fault(
+                path,
+                "--from chooses among the studies of a storage of Optuna's; this is a table",
+            ));
+        }
         let (format, columns) = match extension.as_deref() {
             Some("jsonl" | "ndjson") => (Format::JsonLines, json_lines::columns(path)?),
             Some("parquet" | "pq") => (Format::Parquet, parquet::columns(path)?),
@@ -84,7 +137,8 @@ impl Table {
             }
             Some(other) => {
                 return Err(Error::Usage(format!(
-                    "{}: a table is not read from .{other}; name the file .csv, .jsonl, .parquet, .npy, or .dat for Dakota's",
+                    "{}: a table is not read from .{other}; name the file .csv, .jsonl, .parquet, .npy, .dat for Dakota's, .log or .db \
+                     for Optuna's, .json for Ax's",
                     path.display()
                 )));
             }
@@ -95,6 +149,11 @@ impl Table {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The study of another program whose trials these are.
+    pub fn origin(&self) -> Option<&Origin> {
+        if let Format::Trials(trials) = &self.format { Some(&trials.origin) } else { None }
     }
 
     /// Where the columns are named, for a message.
@@ -139,21 +198,36 @@ impl Table {
     pub fn rows_from(&self, columns: &[usize], mark: Option<Mark>) -> Result<Box<dyn Rows>> {
         self.check_unchanged()?;
         let path = &self.path;
-        Ok(match self.format {
-            Format::Text(separator) => Box::new(text::Lines::new(path, separator, columns, mark)?),
+        Ok(match &self.format {
+            Format::Text(separator) => Box::new(text::Lines::new(path, *separator, columns, mark)?),
             Format::JsonLines => {
                 let names = columns.iter().map(|&column| self.columns[column].clone()).collect();
                 Box::new(json_lines::Objects::new(path, names, mark)?)
             }
             Format::Parquet => Box::new(parquet::Groups::new(path, &self.columns, columns, mark)?),
             Format::Npy => Box::new(npy::Array::new(path, columns, mark)?),
+            Format::Trials(trials) => Box::new(trials::Listed::new(path, trials, columns, mark)),
+        })
+    }
+
+    /// The rows from `row` on as numbers; None where there are only cells.
+    fn blocks(&self, columns: &[usize], row: u64) -> Result<Option<Box<dyn Blocks>>> {
+        self.check_unchanged()?;
+        Ok(match &self.format {
+            Format::Parquet => parquet_blocks::NumberGroups::new(&self.path, columns, row)?
+                .map(|groups| Box::new(groups) as Box<dyn Blocks>),
+            Format::Npy => {
+                let mark = Mark { row, byte: 0, line: 0 };
+                Some(Box::new(npy::Array::new(&self.path, columns, Some(mark))?))
+            }
+            _ => None,
         })
     }
 
     /// Refuses a file that is not the one that was opened.
     pub fn check_unchanged(&self) -> Result<()> {
         let metadata = fs::metadata(&self.path).map_err(Error::io("cannot read", &self.path))?;
-        if (metadata.len(), metadata.modified().ok()) == self.stamp {
+        if stamp(&metadata) == self.stamp {
             return Ok(());
         }
         Err(fault(

@@ -3,7 +3,7 @@
 //! Blocks are read where they lie, which costs what mapping the file into memory would, without unsafe code: the system keeps
 //! its pages.
 
-use super::{Mark, Rows, fault};
+use super::{Blocks, Mark, Rows, fault};
 use crate::report::point::Cell;
 use crate::{Error, Result};
 use std::fs::File;
@@ -28,6 +28,14 @@ impl Number {
         match self {
             Number::F8 | Number::I8 => 8,
             Number::F4 | Number::I4 => 4,
+        }
+    }
+
+    fn value(self, bytes: &[u8]) -> f64 {
+        match self.cell(bytes) {
+            Cell::Float(value) => value,
+            Cell::Int(value) => value as f64,
+            _ => f64::NAN,
         }
     }
 
@@ -209,5 +217,38 @@ impl Rows for Array {
 
     fn place(&self) -> String {
         format!("{}: row {}", self.path.display(), self.row)
+    }
+}
+
+impl Blocks for Array {
+    fn read(&mut self, n: usize, to: &mut [Vec<f64>]) -> Result<usize> {
+        let Header { number, by_columns, n_rows, n_columns, .. } = self.header;
+        let size = number.size();
+        let mut done = 0;
+        while done < n && self.row < n_rows {
+            if self.row < self.held.0 || self.row >= self.held.0 + self.held.1 {
+                self.fill()?;
+            }
+            let first = self.row - self.held.0;
+            let rows = (n - done).min(self.held.1 - first);
+            for (i, (to, &column)) in to.iter_mut().zip(&self.columns).enumerate() {
+                let (buffer, start, step) = if by_columns {
+                    (&self.buffers[i], first, 1)
+                } else {
+                    (&self.buffers[0], first * n_columns + column, n_columns)
+                };
+                let value = |row: usize| {
+                    let at = (start + row * step) * size;
+                    number.value(&buffer[at..at + size])
+                };
+                to.extend((0..rows).map(value));
+            }
+            (self.row, done) = (self.row + rows, done + rows);
+        }
+        Ok(done)
+    }
+
+    fn skip(&mut self, n: u64) -> Result<()> {
+        Rows::skip(self, n)
     }
 }

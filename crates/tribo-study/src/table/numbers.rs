@@ -2,9 +2,10 @@
 //!
 //! Opening goes through the file once: rows are counted, and those with a missing or non-finite number refused, with their
 //! place, or left out. Marks are made on the way, so that a pass can begin at any of them; between them a reader passes over
-//! rows. Every reader looks at the file first: one that has changed is refused.
+//! rows. Files of numbers, all of them good, are read in blocks instead, without cells and marks. Every reader looks at the file
+//! before its first row and after the last one of all: one that has changed is refused.
 
-use super::{Mark, Rows, Table, number};
+use super::{Blocks, Mark, Rows, Table, number};
 use crate::report::point::Cell;
 use crate::report::text::count;
 use crate::{Error, Result};
@@ -15,6 +16,10 @@ use tribo::surrogate::source::{Reader, Source};
 const MARKED: usize = 1 << 16;
 /// Places of bad rows that are kept.
 const SHOWN: usize = 10;
+/// Numbers in a block of the first pass: 8 MB.
+const HELD: usize = 1 << 20;
+/// Numbers are at most this large: their squares, and sums of many, are still numbers.
+const LARGEST: f64 = 1e70;
 
 /// What becomes of rows with a missing or non-finite number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +39,8 @@ pub struct Numbers {
     columns: Vec<usize>,
     has_output: bool,
     bad_rows: BadRows,
+    /// All rows are good and can be read in blocks.
+    in_blocks: bool,
     /// Marks and the good rows before them.
     marks: Vec<(usize, Mark)>,
     n_rows: usize,
@@ -63,13 +70,42 @@ impl Numbers {
             columns,
             has_output: output.is_some(),
             bad_rows,
+            in_blocks: false,
             marks: vec![],
             n_rows: 0,
             n_bad: 0,
             faults: vec![],
         };
-        numbers.survey(go_on)?;
+        if !numbers.survey_blocks(go_on)? {
+            numbers.survey(go_on)?;
+        }
         Ok(numbers)
+    }
+
+    /// Counts the rows of a file that is read in blocks; false if it is not, or a number is bad, whose place cells have to tell.
+    fn survey_blocks(&mut self, go_on: &dyn Fn(usize) -> bool) -> Result<bool> {
+        let Some(mut blocks) = self.table.blocks(&self.columns, 0)? else { return Ok(false) };
+        let most = (HELD / self.columns.len()).clamp(1, MARKED);
+        let mut columns = vec![Vec::with_capacity(most); self.columns.len()];
+        let mut n_rows = 0;
+        loop {
+            if !go_on(n_rows) {
+                return Err(tribo::Error::Stopped { what: "a pass over the file" }.into());
+            }
+            columns.iter_mut().for_each(Vec::clear);
+            let n = blocks.read(most, &mut columns)?;
+            // A missing number is NaN, which is not at most anything.
+            if !columns.iter().all(|column| column.iter().all(|value| value.abs() <= LARGEST)) {
+                return Ok(false);
+            }
+            n_rows += n;
+            if n < most {
+                break;
+            }
+        }
+        self.n_rows = n_rows;
+        self.in_blocks = n_rows > 0;
+        Ok(self.in_blocks)
     }
 
     fn survey(&mut self, go_on: &dyn Fn(usize) -> bool) -> Result<()> {
@@ -129,7 +165,7 @@ impl Numbers {
             match number(cell).map_err(|what| format!("column {name:?}: {what}"))? {
                 None => return Err(named("is empty")),
                 Some(value) if !value.is_finite() => return Err(named(&format!("is {value}"))),
-                Some(value) if value.abs() > 1e70 => {
+                Some(value) if value.abs() > LARGEST => {
                     return Err(named(&format!("is {value:?}, beyond 1e70")));
                 }
                 Some(_) => {}
@@ -146,6 +182,20 @@ impl Numbers {
     /// What is wrong with the first of them.
     pub fn faults(&self) -> &[String] {
         &self.faults
+    }
+
+    fn shorter(&self) -> Error {
+        super::fault(self.table.path(), "it has become shorter while it was read")
+    }
+
+    /// At the end of a pass the file has to be what it was at its beginning.
+    fn look_again_after(&self, row: usize) -> Result<()> {
+        if row < self.n_rows { Ok(()) } else { self.table.check_unchanged() }
+    }
+
+    /// Refuses a file that has changed since it was opened.
+    pub fn check_unchanged(&self) -> Result<()> {
+        self.table.check_unchanged()
     }
 
     /// A reader of cells that begins at good row `start`.
@@ -189,8 +239,49 @@ impl Source for Numbers {
     }
 
     fn reader(&self, start: usize) -> tribo::Result<Box<dyn Reader + '_>> {
+        if self.in_blocks {
+            let blocks = self.table.blocks(&self.columns, start as u64).map_err(library(&self.table))?;
+            if let Some(blocks) = blocks {
+                let columns = vec![vec![]; self.columns.len()];
+                return Ok(Box::new(BlockPlace { numbers: self, blocks, columns, row: start }));
+            }
+        }
         let rows = self.rows_from(start).map_err(library(&self.table))?;
-        Ok(Box::new(Place { numbers: self, rows, cells: vec![Cell::Null; self.columns.len()] }))
+        Ok(Box::new(Place { numbers: self, rows, cells: vec![Cell::Null; self.columns.len()], row: start }))
+    }
+}
+
+/// A place in a file that is read in blocks.
+struct BlockPlace<'a> {
+    numbers: &'a Numbers,
+    blocks: Box<dyn Blocks>,
+    columns: Vec<Vec<f64>>,
+    /// The row that is read next.
+    row: usize,
+}
+
+impl Reader for BlockPlace<'_> {
+    fn read(&mut self, mut x: MatMut<'_, f64>, y: &mut [f64]) -> tribo::Result<()> {
+        let library = library(&self.numbers.table);
+        self.columns.iter_mut().for_each(Vec::clear);
+        let n = self.blocks.read(y.len(), &mut self.columns).map_err(&library)?;
+        if n < y.len() {
+            return Err(library(self.numbers.shorter()));
+        }
+        for (k, column) in self.columns.iter().enumerate() {
+            if k < x.ncols() {
+                column.iter().enumerate().for_each(|(i, value)| x[(i, k)] = *value);
+            } else {
+                y.copy_from_slice(column);
+            }
+        }
+        self.row += n;
+        self.numbers.look_again_after(self.row).map_err(library)
+    }
+
+    fn skip(&mut self, n: usize) -> tribo::Result<()> {
+        self.row += n;
+        self.blocks.skip(n as u64).map_err(library(&self.numbers.table))
     }
 }
 
@@ -199,6 +290,8 @@ struct Place<'a> {
     numbers: &'a Numbers,
     rows: Box<dyn Rows>,
     cells: Vec<Cell>,
+    /// The good row that is read next.
+    row: usize,
 }
 
 impl Place<'_> {
@@ -206,8 +299,7 @@ impl Place<'_> {
     fn advance(&mut self) -> Result<()> {
         loop {
             if !self.rows.next(&mut self.cells)? {
-                let path = self.numbers.table.path();
-                return Err(super::fault(path, "it has become shorter while it was read"));
+                return Err(self.numbers.shorter());
             }
             match self.numbers.check(&self.cells) {
                 Ok(()) => return Ok(()),
@@ -231,10 +323,12 @@ impl Reader for Place<'_> {
                 }
             }
         }
-        Ok(())
+        self.row += y.len();
+        self.numbers.look_again_after(self.row).map_err(library(&self.numbers.table))
     }
 
     fn skip(&mut self, n: usize) -> tribo::Result<()> {
+        self.row += n;
         if self.numbers.n_bad == 0 {
             return self.rows.skip(n as u64).map_err(library(&self.numbers.table));
         }

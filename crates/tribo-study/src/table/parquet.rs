@@ -18,13 +18,16 @@ use std::path::{Path, PathBuf};
 /// Values of a column read at once.
 const BLOCK: usize = 4096;
 
-fn open(path: &Path) -> Result<SerializedFileReader<File>> {
+pub(super) fn open(path: &Path) -> Result<SerializedFileReader<File>> {
     let file = File::open(path).map_err(Error::io("cannot read", path))?;
     guarded(path, || SerializedFileReader::new(file))
 }
 
 /// Calls the crate. A damaged file is an error, also where the crate panics on it.
-fn guarded<T>(path: &Path, call: impl FnOnce() -> std::result::Result<T, ParquetError>) -> Result<T> {
+pub(super) fn guarded<T>(
+    path: &Path,
+    call: impl FnOnce() -> std::result::Result<T, ParquetError>,
+) -> Result<T> {
     let damaged = |what: String| {
         let what = what.trim_start_matches("Parquet error: ").to_owned();
         fault(path, format!("this is not a whole Parquet file: {what}"))

@@ -171,6 +171,85 @@ fn broken_files_are_errors_with_the_place() {
 }
 
 #[test]
+fn blocks_have_the_numbers_of_cells_from_any_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = rows(9_001, true);
+    let mut n_formats = 0;
+    for path in files(&folder, &all) {
+        let table = Table::open(&path).unwrap();
+        let columns: Vec<usize> = names(&path).iter().map(|name| table.column(name).unwrap()).collect();
+        for start in [0, 1, 4_095, 4_096, 8_999, 9_001, 9_500] {
+            let Some(mut blocks) = table.blocks(&columns, start as u64).unwrap() else { continue };
+            n_formats += usize::from(start == 0);
+            let mut read = [vec![], vec![]];
+            assert_eq!(blocks.read(3, &mut read).unwrap(), 3.min(9_001_usize.saturating_sub(start)));
+            blocks.skip(10).unwrap();
+            while blocks.read(1_000, &mut read).unwrap() > 0 {}
+            let expected = all.iter().enumerate().skip(start);
+            let expected: Vec<_> = expected.filter(|(i, _)| i - start < 3 || i - start >= 13).collect();
+            assert_eq!(read[0].len(), expected.len(), "{path:?} {start}");
+            for (i, (_, (a, n))) in expected.into_iter().enumerate() {
+                assert_eq!(read[0][i].to_bits(), a.unwrap_or(f64::NAN).to_bits(), "{path:?} {start} {i}");
+                assert_eq!(read[1][i], *n as f64);
+            }
+        }
+    }
+    // Parquet, and numpy's in both orders.
+    assert_eq!(n_formats, 3);
+}
+
+#[test]
+fn a_bad_number_or_type_in_parquet_has_its_row_and_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let column = |name: &str, holds| Column { name: name.to_owned(), holds };
+    let columns = [column("a", Holds::Float), column("n", Holds::Float), column("word", Holds::Text)];
+    let a = |i: usize| if i == 70_000 { Cell::Float(f64::NAN) } else { Cell::Float(i as f64) };
+    let cells = (0..80_000).map(|i| Ok(vec![a(i), Cell::Float(1.0), Cell::Text("red".to_owned())]));
+    let out = fs::File::create(&path).unwrap();
+    crate::report::parquet::write(out, &path, &columns, cells).unwrap();
+    let open = |inputs: &[&str], bad_rows| {
+        let inputs: Vec<String> = inputs.iter().map(|name| (*name).to_owned()).collect();
+        Numbers::open(Table::open(&path).unwrap(), &inputs, Some("n"), bad_rows, &|_| true)
+    };
+    let error = open(&["a"], BadRows::Refuse).unwrap_err().to_string();
+    assert!(error.contains("t.parquet: row 70001: column \"a\" is NaN"), "{error}");
+    let numbers = open(&["a"], BadRows::Skip).unwrap();
+    assert_eq!((numbers.len(), numbers.n_bad()), (79_999, 1));
+    let error = open(&["word"], BadRows::Refuse).unwrap_err().to_string();
+    assert!(error.contains("row 1: column \"word\": \"red\" is not a number"), "{error}");
+    let error = open(&["b"], BadRows::Refuse).unwrap_err().to_string();
+    assert!(error.contains("there is no column \"b\"; there are \"a\", \"n\", \"word\""), "{error}");
+}
+
+#[test]
+fn a_file_that_changes_during_a_pass_is_refused_at_its_end() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    for path in files(&folder, &rows(5_000, false)) {
+        let numbers = open(&path, BadRows::Refuse).unwrap();
+        let mut reader = numbers.reader(0).unwrap();
+        let (mut x, mut y) = (faer::Mat::zeros(2_500, 1), vec![0.0; 2_500]);
+        reader.read(x.as_mut(), &mut y).unwrap();
+        let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"\n\n").unwrap();
+        let error = reader.read(x.as_mut(), &mut y).unwrap_err().to_string();
+        assert!(error.contains("changed while it was read"), "{path:?}: {error}");
+    }
+    // Another file with the same length and time in its place.
+    for path in files(&folder, &rows(5_000, false)) {
+        let numbers = open(&path, BadRows::Refuse).unwrap();
+        let other = folder.path().join("other");
+        fs::copy(&path, &other).unwrap();
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::File::options().write(true).open(&other).unwrap().set_modified(time).unwrap();
+        fs::rename(&other, &path).unwrap();
+        let error = numbers.reader(0).err().unwrap().to_string();
+        assert!(error.contains("changed while it was read"), "{path:?}: {error}");
+    }
+}
+
+#[test]
 fn a_file_that_changes_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for path in files(&folder, &rows(5_000, false)) {

@@ -1,0 +1,178 @@
+//! The page of `tribo fit --report`: the model on rows that it has not seen, its slices, and which inputs matter.
+//!
+//! An input's part is its total effect (Jansen's estimate): the mean square by which the prediction changes when this input alone
+//! is taken from another row held out, over twice the variance of the predictions. Parts add up to more than one where inputs
+//! act together.
+
+use super::fit::Check;
+use crate::failure::Failure;
+use faer::Mat;
+use tribo::surrogate::Posterior;
+use tribo_chart::{Axis, Bars, Chart, Dots, LineChart, Mark, Measure, Rule, Series, plain};
+use tribo_study::model_file::NamedModel;
+use tribo_study::page::Html;
+
+/// Rows held out that are drawn: more hide each other, and make the file large.
+const DRAWN: usize = 600;
+/// Predictions that the parts of inputs may cost, but for [`FEWEST`] rows.
+const PREDICTIONS: usize = 200_000;
+/// Rows that every part is estimated from at least.
+const FEWEST: usize = 50;
+/// Other rows that each row takes an input from.
+const SHIFTS: usize = 12;
+/// Inputs that get a slice.
+const SLICES: usize = 9;
+/// Inputs in the list of parts.
+const BARS: usize = 20;
+/// Places along a slice.
+const PLACES: usize = 81;
+
+/// The page; `facts` are the lines of the summary, `lengths` each input with its length scale and that by its range.
+pub(super) fn page(
+    model: &NamedModel,
+    check: &Check,
+    title: &str,
+    facts: &[(&str, String)],
+    lengths: &[(&str, f64, f64)],
+) -> Result<String, Failure> {
+    let mut html = Html::default();
+    html.facts(facts);
+    if check.y.is_empty() {
+        html.paragraph(
+            "There are too few rows to hold some out, so that nothing can be said of rows not seen.",
+        );
+        return Ok(html.page(title));
+    }
+    let parts = parts(model, check)?;
+    html.section("Predicted and measured");
+    html.chart(&against(model, check));
+    html.section("Which inputs matter");
+    html.paragraph(
+        "The part of the variance of the predictions that an input has a hand in, taken over the rows held out.",
+    );
+    html.chart(&bars(model, &parts));
+    html.section("Slices");
+    html.paragraph(
+        "The prediction along one input, the others at their medians; the band holds the function with 95 %.",
+    );
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by(|&a, &b| parts[b].total_cmp(&parts[a]));
+    let slices = order.iter().take(SLICES).map(|&k| Ok(Box::new(slice(model, check, k)?) as Box<dyn Chart>));
+    html.charts(&slices.collect::<Result<Vec<_>, Failure>>()?);
+    html.section("Length scales");
+    let shown = |(name, length, relative): &(&str, f64, f64)| {
+        vec![(*name).to_owned(), plain(*length), plain(*relative)]
+    };
+    html.table(&["input", "length scale", "of its range"], &lengths.iter().map(shown).collect::<Vec<_>>());
+    Ok(html.page(title))
+}
+
+/// The mean at points.
+fn means(model: &NamedModel, points: &[Vec<f64>]) -> Result<Vec<f64>, Failure> {
+    let x = Mat::from_fn(points.len(), model.inputs.len(), |i, k| points[i][k]);
+    Ok(model.posterior.predict_mean(x.as_ref())?)
+}
+
+fn parts(model: &NamedModel, check: &Check) -> Result<Vec<f64>, Failure> {
+    let d = model.inputs.len();
+    let points = &check.points[..check.points.len().min((PREDICTIONS / d).max(FEWEST))];
+    let (n, n_shifts) = (points.len(), (PREDICTIONS / (d * points.len())).clamp(1, SHIFTS));
+    let as_is = means(model, points)?;
+    let mean = as_is.iter().sum::<f64>() / n as f64;
+    let var = as_is.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n as f64;
+    let part = |k: usize| {
+        let mut squares = 0.0;
+        for shift in 1..=n_shifts {
+            // Each row takes the input of the one that lies a part of all further on: every value is used as often as before.
+            let by = n * shift / (n_shifts + 1);
+            let mut moved = points.to_vec();
+            (0..n).for_each(|i| moved[i][k] = points[(i + by) % n][k]);
+            let changed = means(model, &moved)?;
+            squares += as_is.iter().zip(&changed).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        }
+        Ok(if var > 0.0 { squares / (2.0 * var * (n * n_shifts) as f64) } else { 0.0 })
+    };
+    (0..d).map(part).collect()
+}
+
+fn bars(model: &NamedModel, parts: &[f64]) -> Bars {
+    let mut named: Vec<(&String, f64)> = model.inputs.iter().zip(parts.iter().copied()).collect();
+    named.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let bar = |(name, part): (&String, f64)| Measure {
+        name: name.clone(),
+        value: 100.0 * part,
+        label: format!("{:.0} %", 100.0 * part),
+        title: format!("{name}: {:.1} %", 100.0 * part),
+        ..Measure::default()
+    };
+    Bars {
+        title: format!("Parts of the variance of {}", model.output),
+        description:
+            "The total effect of each input; they add up to more than 100 % where inputs act together."
+                .to_owned(),
+        label: "% of the variance".to_owned(),
+        bars: named.into_iter().take(BARS).map(bar).collect(),
+        end: None,
+    }
+}
+
+fn against(model: &NamedModel, check: &Check) -> LineChart {
+    let every = check.y.len().div_ceil(DRAWN);
+    let group = |inside: bool, name: &str, kind| {
+        let rows = (0..check.y.len()).step_by(every).filter(|&i| check.is_inside(i) == inside);
+        let mark = |i: usize| {
+            let (expected, measured) = (check.mean[i], check.y[i]);
+            let title = format!("expected {}, measured {}", plain(expected), plain(measured));
+            Mark { x: expected, y: measured, title, level: None }
+        };
+        Dots { name: name.to_owned(), kind, marks: rows.map(mark).collect(), ..Dots::default() }
+    };
+    let dots = [group(true, "in the 95 % interval", 0), group(false, "outside", 1)];
+    LineChart {
+        title: "Rows held out".to_owned(),
+        description: format!(
+            "{:.1} % of the variance is explained; {:.1} % of the rows lie in their interval of 95 %.",
+            100.0 * check.explained,
+            100.0 * check.covered
+        ),
+        x: Axis::linear(&format!("{} predicted", model.output)),
+        y: Axis::linear(&format!("{} measured", model.output)),
+        dots: dots.into_iter().filter(|dots| !dots.marks.is_empty()).collect(),
+        rules: vec![Rule::Diagonal],
+        size: Some((420.0, 340.0)),
+        ..LineChart::default()
+    }
+}
+
+fn slice(model: &NamedModel, check: &Check, k: usize) -> Result<LineChart, Failure> {
+    let middle: Vec<f64> =
+        (0..model.inputs.len()).map(|j| sorted(check, j)[check.points.len() / 2]).collect();
+    let own = sorted(check, k);
+    let (low, high) = (own[0], own[own.len() - 1]);
+    let place = |i: usize| low + (high - low) * i as f64 / (PLACES - 1) as f64;
+    let x = Mat::from_fn(PLACES, model.inputs.len(), |i, j| if j == k { place(i) } else { middle[j] });
+    let prediction = model.posterior.predict(x.as_ref())?;
+    let half = |i: usize| 1.959_964 * prediction.var[i].sqrt();
+    let band = (0..PLACES).map(|i| (place(i), prediction.mean[i] - half(i), prediction.mean[i] + half(i)));
+    let name = &model.inputs[k];
+    Ok(LineChart {
+        title: name.clone(),
+        description: format!("{} along {name}, the other inputs at their medians.", model.output),
+        x: Axis::linear(name),
+        y: Axis::linear(&model.output),
+        series: vec![Series {
+            points: (0..PLACES).map(|i| (place(i), prediction.mean[i])).collect(),
+            band: band.collect(),
+            ..Series::default()
+        }],
+        size: Some((260.0, 180.0)),
+        ..LineChart::default()
+    })
+}
+
+/// The values of an input in the rows held out, sorted.
+fn sorted(check: &Check, k: usize) -> Vec<f64> {
+    let mut values: Vec<f64> = check.points.iter().map(|point| point[k]).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}

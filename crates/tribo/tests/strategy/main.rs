@@ -7,6 +7,7 @@
 //! - `known`: results from before, where inputs are very many.
 //! - `lost`: an accident says nothing about its point.
 //! - `failures`: evaluations that give no value.
+//! - `constraints`: what holds between inputs, which every proposal meets.
 //! - `cancelled`: an ask that is cancelled leaves no trace.
 //! - `tells`: outcomes in any order, repeated, wrong, broken, and of any size.
 //! - `proposals`: pending points, duplicates, finite spaces, quotas, the classical limit.
@@ -15,6 +16,7 @@
 
 mod broken;
 mod cancelled;
+mod constraints;
 mod failures;
 mod known;
 mod lost;

@@ -16,6 +16,7 @@ use crate::design::Sobol;
 use crate::embed::Embedding;
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
+use crate::space::formula::Region;
 use crate::strategy::engine::Next;
 use crate::strategy::settings::{Acquisition, Design, Settings};
 use crate::surrogate::watch::Watch;
@@ -29,6 +30,11 @@ const FEW_RESULTS: usize = 10;
 const MARGIN: f64 = 0.1;
 /// Results to which a model is fitted just to have a look, at most.
 const LOOKED_AT: usize = 2_000;
+
+/// Points of Sobol's sequence that are looked at for those that meet constraints between inputs; and the part of all points
+/// that meet them below which none is looked at.
+const SCANNED: u64 = 20_000;
+const RARE: f64 = 0.01;
 
 /// One embedding and what is known in it. All points are in the unit cube of the embedding's box.
 pub(in crate::strategy) struct Optimiser {
@@ -48,6 +54,8 @@ pub(in crate::strategy) struct Optimiser {
     searches: LocalSearches,
     models: ModelCache,
     noise_check: NoiseCheck,
+    /// Where constraints between inputs are met, if there are any.
+    region: Option<Region>,
 }
 
 /// A point of the unit cube, and what was decided on the way to it.
@@ -80,7 +88,13 @@ impl Optimiser {
             searches: LocalSearches::new(),
             models: ModelCache::default(),
             noise_check: NoiseCheck::default(),
+            region: None,
         })
+    }
+
+    /// Proposals are to meet constraints between inputs.
+    pub(in crate::strategy) fn within(&mut self, region: Option<Region>) {
+        self.region = region;
     }
 
     /// The first search begins in a small box.
@@ -158,6 +172,11 @@ impl Optimiser {
 
     fn design_point(&self, id: u64) -> Result<Vec<f64>> {
         let mut u = vec![0.0; self.low.len()];
+        if let Some(region) = &self.region
+            && let Some(inside) = self.design_inside(region, id)?
+        {
+            return Ok(inside);
+        }
         match self.settings.initial.design {
             Design::Sobol => {
                 self.sobol.point(self.n_designed as u64, &mut u)?;
@@ -173,9 +192,30 @@ impl Optimiser {
         Ok(u)
     }
 
+    /// The next point of a design that meets constraints between inputs: of Sobol's sequence the next one that does. Where few
+    /// do, a random one that does.
+    fn design_inside(&self, region: &Region, id: u64) -> Result<Option<Vec<f64>>> {
+        let mut u = vec![0.0; self.low.len()];
+        if self.settings.initial.design == Design::Sobol && region.share() > RARE {
+            let mut left = self.n_designed;
+            for index in 0..SCANNED + 16 * self.n_designed as u64 {
+                self.sobol.point(index, &mut u)?;
+                if region.admits(&u) {
+                    if left == 0 {
+                        return Ok(Some(u));
+                    }
+                    left -= 1;
+                }
+            }
+        }
+        Ok(region.draw(u.len(), &mut Stream::new(self.seed, "design inside", id)))
+    }
+
     /// A uniform point, for when the model's own proposal is taken.
     pub(in crate::strategy) fn random_point(&self, stream: &mut Stream) -> Vec<f64> {
-        (0..self.low.len()).map(|_| stream.uniform()).collect()
+        let d = self.low.len();
+        let inside = self.region.as_ref().and_then(|region| region.draw(d, stream));
+        inside.unwrap_or_else(|| (0..d).map(|_| stream.uniform()).collect())
     }
 
     /// Maximises the acquisition, or the variance. With no result to model, the next point of the design.
@@ -203,6 +243,7 @@ impl Optimiser {
             prepared,
             n_pending,
             minds_failures,
+            region: self.region.as_ref(),
             next,
             purpose,
         };

@@ -8,13 +8,14 @@ use super::chance::{Chance, Chanced};
 use super::local_search::LocalSearches;
 use super::model_cache::Prepared;
 use super::results::{BestFew, INCUMBENTS, Results};
-use crate::acquisition::maximize::{Search, maximise, maximise_cmaes};
+use crate::acquisition::maximize::{Search, maximise, maximise_cmaes, maximise_inside};
 use crate::acquisition::{
     Acquisition as Function, ConfidenceBound, ExpectedImprovement, KnowledgeGradient, LogExpectedImprovement,
     LogMeanImprovement, PosteriorVariance, ProbabilityOfImprovement, kappa,
 };
 use crate::error::Result;
 use crate::rng::Stream;
+use crate::space::formula::Region;
 use crate::strategy::engine::Next;
 use crate::strategy::settings::{Acquisition, Maximizer, Settings};
 use crate::surrogate::watch::Watch;
@@ -44,6 +45,8 @@ pub(super) struct Proposer<'a> {
     pub(super) n_pending: usize,
     /// Whether points without a value say where others come back.
     pub(super) minds_failures: bool,
+    /// Where constraints between inputs are met, if there are any.
+    pub(super) region: Option<&'a Region>,
     /// The trial that a point is wanted for, and why.
     pub(super) next: Next<'a>,
     pub(super) purpose: Purpose,
@@ -90,7 +93,20 @@ impl Proposer<'_> {
         let mut search = |function: &dyn Function| match &self.settings.maximizer {
             Maximizer::Gradient(search) => {
                 let (search, best) = (affordable(search, posterior.n_observations()), incumbents.as_ref());
-                maximise(function, posterior, &low, &high, best, &search, &mut stream, watch)
+                match self.region {
+                    None => maximise(function, posterior, &low, &high, best, &search, &mut stream, watch),
+                    Some(region) => maximise_inside(
+                        region,
+                        function,
+                        posterior,
+                        &low,
+                        &high,
+                        best,
+                        &search,
+                        &mut stream,
+                        watch,
+                    ),
+                }
             }
             Maximizer::Cmaes(search) => {
                 // The paper's start: a random mixture of the best point and a uniform one.

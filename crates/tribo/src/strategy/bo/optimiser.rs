@@ -10,7 +10,7 @@ use super::model::{Basis, Model, Noise, THINNED};
 use super::model_cache::ModelCache;
 use super::noise_check::NoiseCheck;
 use super::pending::Pending;
-use super::propose::{MANY_PENDING, Proposer};
+use super::propose::{MANY_PENDING, Proposed, Proposer};
 use super::results::Results;
 use crate::design::Sobol;
 use crate::embed::Embedding;
@@ -49,6 +49,9 @@ pub(in crate::strategy) struct Optimiser {
     results: Results,
     /// Points without an outcome, by trial, which is the order they were asked in.
     pending: BTreeMap<u64, Pending>,
+    /// What each function of a portfolio nominated, by trial that is pending; and in rounds that came back.
+    nominated: BTreeMap<u64, Vec<Vec<f64>>>,
+    rounds: Vec<Vec<Vec<f64>>>,
     /// Points that were still pending when the last outcome was told.
     n_beside: usize,
     searches: LocalSearches,
@@ -84,6 +87,8 @@ impl Optimiser {
             n_designed: 0,
             results: Results::default(),
             pending: BTreeMap::new(),
+            nominated: BTreeMap::new(),
+            rounds: vec![],
             n_beside: 0,
             searches: LocalSearches::new(),
             models: ModelCache::default(),
@@ -244,13 +249,14 @@ impl Optimiser {
             n_pending,
             minds_failures,
             region: self.region.as_ref(),
+            rounds: &self.rounds,
             next,
             purpose,
         };
-        let (u, ended) = proposer.propose(watch)?;
+        let Proposed { u, ended, nominees } = proposer.propose(watch)?;
         let fit = prepared.draft.map(Fitted::to_record);
-        let decided = fit.is_some() || ended.is_some();
-        let decision = Decision { results: results.values.len(), fit, ended, fell_back: None };
+        let decided = fit.is_some() || ended.is_some() || nominees.is_some();
+        let decision = Decision { results: results.values.len(), fit, ended, fell_back: None, nominees };
         let decision = decided.then(|| Box::new(decision));
         Ok(Proposal { u, purpose, decision })
     }
@@ -274,7 +280,13 @@ impl Optimiser {
         let (is_noisy, lowest) = (self.model(watch)?.is_noisy(), self.results.leaders.first());
         let Some(row) = lowest.filter(|_| is_noisy) else { return Ok(None) };
         let fit = self.models.draft().map(Fitted::to_record);
-        let decision = Decision { results: self.results.values.len(), fit, ended: None, fell_back: None };
+        let decision = Decision {
+            results: self.results.values.len(),
+            fit,
+            ended: None,
+            fell_back: None,
+            nominees: None,
+        };
         let (u, purpose) = (self.results.points[row].clone(), Purpose::Probe);
         Ok(Some(Proposal { u, purpose, decision: decision.fit.is_some().then(|| Box::new(decision)) }))
     }
@@ -314,7 +326,8 @@ impl Optimiser {
     /// A point of the design instead of the proposal that could not be made, and why.
     pub(in crate::strategy) fn makeshift(&self, id: u64, why: String) -> Result<Proposal> {
         let (results, fell_back) = (self.results.values.len(), Some(why));
-        let decision = Some(Box::new(Decision { results, fit: None, ended: None, fell_back }));
+        let decision =
+            Some(Box::new(Decision { results, fit: None, ended: None, fell_back, nominees: None }));
         Ok(Proposal { decision, ..self.design(id)? })
     }
 
@@ -328,6 +341,11 @@ impl Optimiser {
         let mut fitted = None;
         if let Some(decision) = &trial.decision {
             let (recorded, known) = (decision.results, self.results.values.len());
+            let d = self.low.len();
+            if let Some(found) = decision.nominees.iter().flatten().map(Vec::len).find(|&found| found != d) {
+                let fault = RestoreFault::Length { what: "nominees", expected: d, found };
+                return Err(Error::Restore { id: trial.id.0, fault });
+            }
             // A search ends at its best result.
             let nowhere = decision.ended.is_some() && self.searches.own.rows.is_empty();
             if recorded != known || nowhere {
@@ -367,6 +385,9 @@ impl Optimiser {
             self.searches.begin_next(ended, &self.results, &u);
             self.models.begin_search();
         }
+        if let Some(nominees) = trial.decision.as_ref().and_then(|decision| decision.nominees.clone()) {
+            self.nominated.insert(trial.id.0, nominees);
+        }
         let is_added = matches!(trial.purpose, Purpose::Added);
         self.pending.insert(trial.id.0, Pending { u, search: self.searches.number, is_added });
     }
@@ -390,6 +411,10 @@ impl Optimiser {
     pub(in crate::strategy) fn told(&mut self, id: u64, value: Option<f64>) {
         let Some(Pending { u, search, is_added }) = self.pending.remove(&id) else { return };
         self.n_beside = self.pending.len();
+        // A round counts when its evaluation has come back with a value.
+        if let (Some(nominees), Some(_)) = (self.nominated.remove(&id), value) {
+            self.rounds.push(nominees);
+        }
         let spread = (self.models.median() - self.results.lowest().unwrap_or(0.0)).abs();
         if let Some(noise) = self.noise_check.told(id, value, spread) {
             self.models.know_noise(noise);
@@ -418,6 +443,7 @@ impl Optimiser {
 
     /// Takes note that a trial was lost: its point is pending no more, and is not one that gave no value.
     pub(in crate::strategy) fn lost(&mut self, id: u64) {
+        self.nominated.remove(&id);
         if self.pending.remove(&id).is_some() {
             self.n_beside = self.pending.len();
             self.models.look_again();

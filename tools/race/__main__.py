@@ -4,6 +4,8 @@
     python3 tools/race run --suite bbob --inputs 5 --functions 1-24 --instances 1-3 --methods tribo,botorch --out race.jsonl
     python3 tools/race table race.jsonl
     python3 tools/race page race.jsonl -o docs/race
+    python3 tools/race run --suite limits --instances 1 --seed 501-503 --methods tribo,egobox,cobyla --out limits.jsonl
+    python3 tools/race limits limits.jsonl -o docs
 
 `setup` makes an environment of its own, below cargo's target directory, with the pinned packages and tribo. `run` adds a
 line of JSON for each run to a file, and skips those that it has. `table` and `page` compare what is in such files.
@@ -17,7 +19,7 @@ if __name__ == "__main__":
     # Run as a folder: the modules are those of the package `race`, not of its folder.
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from race import environment, methods, one, page, problems, run, table
+from race import environment, limits_page, methods, one, page, problems, run, step, table
 
 
 def numbers(text):
@@ -60,13 +62,17 @@ def parser():
     one_run.add_argument("--time-limit", type=float, default=1800.0, help="seconds a run may take")
     one_run.add_argument("--python", type=Path, help="the Python that has the tribo to run; the environment's without it")
 
+    commands.add_parser("step", help="time a proposal of tribo and of egobox under eleven limits; by the environment's Python")
+
     one_table = commands.add_parser("table", help="print what files of runs say")
     one_page = commands.add_parser("page", help="write it as a page with figures")
-    for each in (one_table, one_page):
+    one_limits = commands.add_parser("limits", help="write runs of the suite limits as a page with figures")
+    for each in (one_table, one_page, one_limits):
         each.add_argument("files", nargs="+", help="files that `run` wrote")
         each.add_argument("--methods", type=lambda text: text.split(","), help="only these")
         each.add_argument("--at", type=numbers, help="evaluations to compare after; half of the budget and all of it without")
-    one_page.add_argument("-o", "--out", type=Path, required=True, help="the folder of the page")
+    for each in (one_page, one_limits):
+        each.add_argument("-o", "--out", type=Path, required=True, help="the folder of the page")
     return top
 
 
@@ -75,6 +81,8 @@ def main(arguments):
     if arguments[:1] == ["one"]:
         return one.main(arguments[1])
     args = parser().parse_args(arguments)
+    if args.command == "step":
+        return step.main()
     if args.command == "setup":
         return environment.setup(args.wheel)
     if args.command == "run":
@@ -85,7 +93,9 @@ def main(arguments):
     records = [record for record in run.read(args.files) if args.methods is None or record["method"] in args.methods]
     if not records:
         raise SystemExit("the files have no runs of these methods" if args.methods else "the files have no runs")
-    if args.command == "table":
+    if args.command == "limits":
+        limits_page.write(args.out, [record for record in records if record["suite"] == "limits"], arguments)
+    elif args.command == "table":
         print(table.tables(records, args.at))
     else:
         page.write(args.out, records, args.at, arguments)

@@ -23,12 +23,33 @@ METHODS = {
     "turbo": ("gaussian", "Turbo", "botorch"),
     "cma": ("methods", "Cma", "cma"),
     "random": ("methods", "Random", None),
+    # Only where there are limits.
+    "egobox": (None, None, "egobox"),
+    "cobyla": (None, None, "scipy"),
+    "tribo-penalty": (None, None, "tribo"),
+}
+# Where a method for problems with limits is.
+LIMITED = {
+    "tribo": "Tribo",
+    "tribo-penalty": "TriboPenalty",
+    "egobox": "Egobox",
+    "cobyla": "Cobyla",
+    "optuna-gp": "OptunaGp",
+    "random": "Random",
 }
 
 
 def make(name, space, *, seed, evaluations, is_noisy):
     module, kind, _ = METHODS[name]
+    if module is None:
+        raise SystemExit(f"{name} is for the suite limits")
     return getattr(importlib.import_module(f"{__package__}.{module}"), kind)(space, seed, evaluations, is_noisy)
+
+
+def make_limited(name, space, *, seed, evaluations, limits):
+    if name not in LIMITED:
+        raise SystemExit(f"{name} knows no limits; there are {', '.join(LIMITED)}")
+    return getattr(importlib.import_module(f"{__package__}.limited"), LIMITED[name])(space, seed, evaluations, limits)
 
 
 def version(name):
@@ -37,7 +58,7 @@ def version(name):
     if package is None:
         return "1"
     found = importlib.metadata.version(package)
-    if name != "tribo":
+    if not name.startswith("tribo"):
         return found
     import hashlib
     from importlib.util import find_spec

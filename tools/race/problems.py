@@ -19,6 +19,7 @@ SUITES = {
     "swimmer": "swimmer",
     "path": "path",
     "failures": "failures",
+    "limits": "limits",
 }
 
 # Points that the spread of a problem's values is taken from.
@@ -46,6 +47,9 @@ class Problem:
     accidents_told: str = "lost"
     # The standard deviation of the normal noise in what a method is told.
     noise_sd: float = 0.0
+    # Limits on other outputs, `(name, low, high)` each, and the function that gives the objective and those outputs.
+    limits: list | None = None
+    outputs: Callable[[list], tuple] | None = None
 
 
 def suite(name):

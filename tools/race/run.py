@@ -44,9 +44,10 @@ def plan(args):
     """The runs that are asked for, one after the other by problem, so that what is there is comparable early."""
     suite = problems.suite(args.suite)
     names = suite.NAMES if args.functions is None else pick(args.functions, suite.NAMES, args.suite)
-    evaluations = args.evaluations or suite.EVALUATIONS
+    # A suite may judge each of its problems after so many evaluations.
+    marks = getattr(suite, "MARKS", {})
     keys = [
-        (args.suite, name, suite.FIXED.get(name, n_inputs), instance, args.noise, evaluations, seed, method)
+        (args.suite, name, suite.FIXED.get(name, n_inputs), instance, args.noise, args.evaluations or max(marks.get(name, [suite.EVALUATIONS])), seed, method)
         for n_inputs in args.inputs or [suite.INPUTS]
         for instance in args.instances
         for seed in args.seed
@@ -74,7 +75,7 @@ def pick(text, names, suite):
 
 def python_of(method, args):
     """tribo, and points that need no package, run with the Python that is given; peers with the environment's."""
-    return str(args.python) if method in ("tribo", "random") and args.python else str(environment.own_python())
+    return str(args.python) if method in ("tribo", "tribo-penalty", "random") and args.python else str(environment.own_python())
 
 
 def command(spec, python):

@@ -19,7 +19,7 @@ pub mod projection;
 pub mod rivals;
 pub mod seeds;
 pub mod soak;
-pub mod three;
 pub mod table;
+pub mod three;
 pub mod update;
 pub mod workers;

@@ -52,7 +52,10 @@ pub(crate) fn name_fault(layout: &Layout, config: &Config) -> Result<Option<Conf
 
 /// The middle of the space, as an evaluation would get it.
 pub(crate) fn middle(config: &Config) -> Result<Map<String, Value>> {
-    let middle = config.space.decode(&UnitPoint::new(vec![0.5; config.space.dim()])?)?;
+    let centre = vec![0.5; config.space.dim()];
+    // Where constraints between parameters exclude the middle, the nearest point that they allow.
+    let allowed = config.space.region().and_then(|region| region.nearest(&centre));
+    let middle = config.space.decode(&UnitPoint::new(allowed.unwrap_or(centre))?)?;
     Ok(to_json(&config.space, &middle))
 }
 

@@ -148,6 +148,30 @@ pub enum Error {
         /// What is wrong with it and what to do, in words.
         why: String,
     },
+    /// A constraint between inputs cannot be read.
+    #[error("constraint `{text}`, character {at}: {why}")]
+    Formula {
+        /// What was written.
+        text: String,
+        /// Where it goes wrong, counted in characters from 1.
+        at: usize,
+        /// What is wrong there and what to do, in words.
+        why: String,
+    },
+    /// No point meets the constraints between inputs.
+    #[error(
+        "no point within the bounds meets {}; the nearest one found misses `{text}` by {by:.3e}. Loosen \
+         it, or widen the bounds of its parameters",
+        if *n == 1 { "the constraint".to_owned() } else { format!("all {n} constraints together") }
+    )]
+    NothingAdmissible {
+        /// How many constraints there are.
+        n: usize,
+        /// The one that is missed most where they are missed least.
+        text: String,
+        /// By how much, in its own units.
+        by: f64,
+    },
     /// A recorded trial does not say how its point was made.
     #[error("trial {id} does not say how its point was made; restore the study to make it")]
     NoRecipe {

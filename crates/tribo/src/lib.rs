@@ -11,6 +11,7 @@ pub mod linalg;
 pub mod normal;
 pub mod opt;
 pub mod rng;
+pub mod suggest;
 
 pub mod limit;
 pub mod space;

@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 
 /// Level of each module of the library. A module uses modules of a smaller level, never of its own; level 0 is
 /// open to all. `problems` is on top: nothing uses it but tests.
-const LEVELS: [(&str, u32); 15] = [
+const LEVELS: [(&str, u32); 16] = [
     ("error", 0),
     ("rng", 0),
     ("linalg", 0),
     ("normal", 0),
     ("opt", 0),
+    ("suggest", 0),
     ("space", 1),
     ("trial", 1),
     ("limit", 1),

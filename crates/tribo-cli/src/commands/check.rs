@@ -51,6 +51,15 @@ pub(crate) fn run(options: &Options) -> Outcome {
         text::count(config.space.parameters().len(), "parameter"),
         text::count(config.space.n_inputs(), "input")
     ));
+    if let Some(region) = config.space.region() {
+        let share = match region.share() {
+            share if share < 0.01 => "less than 1 % of all points meet".to_owned(),
+            share => format!("about {:.0} % of all points meet", 100.0 * share),
+        };
+        let n = config.space.constraints().len();
+        let them = if n == 1 { "it" } else { "them" };
+        output::note(&format!("{}; {share} {them}, and all proposals do", text::count(n, "constraint")));
+    }
     if let Some(difference) = study::difference(&layout, &config)? {
         output::warning(&difference.to_string());
     }

@@ -9,6 +9,7 @@ mod by_hand;
 mod chapters;
 mod check;
 mod cluster;
+mod constraints;
 mod dash;
 mod earlier;
 mod everyday;

@@ -118,7 +118,7 @@ def minimize(
         without it is a failed trial.
     constraints
         Limits on the others: `["stress <= 200", "0.9 <= lift <= 1.1", "area == 4"]`, or dictionaries, as for `Study`. The
-        result is the best evaluation that meets them all. Where none does, a warning says what is missed and by how much.
+        result is the best evaluation that meets them all. Texts that name parameters, `"x + y <= 1"`, are met by every point. Where none does, a warning says what is missed and by how much.
     args
         Further arguments of `f`.
     workers

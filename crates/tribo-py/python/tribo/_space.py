@@ -6,6 +6,7 @@ every complaint about a line of it is turned into one about the argument that th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
@@ -69,7 +70,7 @@ class Categorical(Parameter):
     size: int | None = None
 
 
-# `"stress <= 200"`, or the keys of an `[[output]]` of a study file.
+# `"stress <= 200"`, or the keys of an `[[output]]` of a study file; or `"x + y <= 1"`, between parameters.
 Constraint = Union[str, Mapping[str, Any]]
 
 Space = Union[Mapping[str, Parameter], Sequence[tuple[float, float]]]
@@ -111,6 +112,8 @@ def study_file(
     """The study file of these arguments."""
     if isinstance(constraints, (str, Mapping)) or not isinstance(constraints, Iterable):
         raise ArgumentError(f"constraints is {_found(constraints)}; give a list, such as ['stress <= 200']")
+    parameters = _parameters(space)
+    known, constraints = _between_parameters(constraints, [name for _, name, _ in parameters])
     limits = _limits(constraints)
     if limits and objective is None:
         objective = "value"
@@ -124,6 +127,11 @@ def study_file(
     if objective is None:
         file.set("direction", "direction", direction)
     file.set("seed", "seed", seed)
+    if known:
+        file.add("constraints", "constraints = [")
+        for place, text in known:
+            file.add(place, f"{_quoted(text)},")
+        file.add("constraints", "]")
     if objective is not None:
         if direction == "record":
             raise ArgumentError(f"direction is {_found(direction)}; it must be 'minimize' or 'maximize'")
@@ -134,7 +142,7 @@ def study_file(
         file.add(place, "[[output]]")
         for key, value in limit.items():
             file.set(place, _quoted(str(key)), value)
-    for place, key, parameter in _parameters(space):
+    for place, key, parameter in parameters:
         _add_parameter(file, place, key, parameter)
     if evaluations is not None:
         file.add("", "[budget]")
@@ -148,11 +156,29 @@ def study_file(
     return file
 
 
-def _limits(constraints: Iterable[Constraint]) -> list[tuple[str, dict[str, Any]]]:
-    """Place and keys of each limited output; two limits of one output are taken together."""
-    limits: list[tuple[str, dict[str, Any]]] = []
+def _between_parameters(
+    constraints: Iterable[Constraint], names: list[str]
+) -> tuple[list[tuple[str, str]], list[tuple[str, Constraint]]]:
+    """Those that name a parameter, which hold between inputs, and the limits on outputs; each with its place."""
+    known: list[tuple[str, str]] = []
+    limits: list[tuple[str, Constraint]] = []
     for i, constraint in enumerate(constraints):
         place = f"constraints[{i}]"
+        if isinstance(constraint, str) and any(_mentions(constraint, name) for name in names):
+            known.append((place, constraint))
+        else:
+            limits.append((place, constraint))
+    return known, limits
+
+
+def _mentions(text: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _limits(constraints: Iterable[tuple[str, Constraint]]) -> list[tuple[str, dict[str, Any]]]:
+    """Place and keys of each limited output; two limits of one output are taken together."""
+    limits: list[tuple[str, dict[str, Any]]] = []
+    for place, constraint in constraints:
         keys = _limit(place, constraint)
         same = [limit for _, limit in limits if limit.get("name") == keys.get("name")]
         if not same:

@@ -85,7 +85,8 @@ class Study:
     `evaluations` is the budget: no more points are given than that. `objective` is the name of the output to optimise, where
     an evaluation gives several; the others are kept as they are told. `constraints` are limits on them: `"stress <= 200"`,
     `"0.9 <= lift <= 1.1"`, `"area == 4"`, or a dictionary with the keys of `[[output]]` in a study file, such as
-    `{"name": "stress", "at_most": 200, "tolerance": 0.1}`. The same arguments, and the same results told in the
+    `{"name": "stress", "at_most": 200, "tolerance": 0.1}`. A text that names parameters is a constraint between those,
+    `"x + y <= 1"`, which every proposed point meets exactly. The same arguments, and the same results told in the
     same order, give the same points, bit for bit, here, in Rust and on the command line.
 
     >>> study = Study([(-5, 10), (0, 15)], seed=1)

@@ -6,11 +6,11 @@
 
 use super::keys::{Default, Key, ROOT, Section, Type};
 use super::place::Complaint;
-use super::suggest::suggest;
 use super::value;
 use super::view::View;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use tribo::suggest::suggest;
 
 /// Checks a whole file.
 pub(super) fn check(file: &DeTable<'_>) -> Result<(), Complaint> {

@@ -1,6 +1,6 @@
 //! What makes a study the one it is: everything that decides its proposals, in one form however the file is written.
 //!
-//! Objective, direction, limits, seed, parameters and strategy; for `auto` with many inputs, which looks at it, also the number of evaluations. Not the name,
+//! Objective, direction, limits, constraints, seed, parameters and strategy; for `auto` with many inputs, which looks at it, also the number of evaluations. Not the name,
 //! nor where and how evaluations run. Both sides of a comparison are made by the same program from the text of a file, so
 //! the form can change with the program.
 
@@ -11,6 +11,7 @@ use crate::outputs::{Goal, Output};
 use serde::{Deserialize, Serialize};
 use tribo::embed;
 use tribo::limit::Limit;
+use tribo::space::formula::Formula;
 use tribo::strategy::Strategy;
 
 /// Keys and values in the order of the description.
@@ -25,6 +26,9 @@ pub(super) struct Identity {
     /// The output of each limit, and the limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     limits: Pairs,
+    /// What holds between parameters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    constraints: Vec<String>,
     seed: u64,
     parameters: Vec<Pairs>,
     strategy: Pairs,
@@ -38,6 +42,7 @@ impl Identity {
         file: &View<'_>,
         outputs: &[Output],
         limits: &[Limit],
+        constraints: &[Formula],
         strategy: &Strategy,
         evaluations: Option<usize>,
     ) -> Identity {
@@ -57,6 +62,7 @@ impl Identity {
                 _ => "minimize".to_owned(),
             },
             limits: limits.iter().map(|limit| (limit.name().to_owned(), canonical(limit))).collect(),
+            constraints: constraints.iter().map(ToString::to_string).collect(),
             seed: file.integer("seed").unwrap_or(0),
             parameters: file
                 .sections("parameter", &PARAMETER)
@@ -94,6 +100,7 @@ impl Identity {
             all.push(format!("seed {} -> {}", self.seed, new.seed));
         }
         all.extend(limit_differences(&self.limits, &new.limits));
+        all.extend(constraint_differences(&self.constraints, &new.constraints));
         all.extend(parameter_differences(&self.parameters, &new.parameters));
         all.extend(pairs_differences(&self.strategy, &new.strategy).into_iter().map(|(key, old, new)| {
             match key {
@@ -154,6 +161,18 @@ fn limit_differences(old: &Pairs, new: &Pairs) -> Vec<String> {
             .into_iter()
             .map(|(output, was, is)| format!("limit on `{output}`: {was} -> {is}"))
             .collect(),
+    }
+}
+
+fn constraint_differences(old: &[String], new: &[String]) -> Vec<String> {
+    let gone =
+        old.iter().filter(|text| !new.contains(text)).map(|text| format!("constraint `{text}` is gone"));
+    let added =
+        new.iter().filter(|text| !old.contains(text)).map(|text| format!("constraint `{text}` is new"));
+    let all: Vec<String> = gone.chain(added).collect();
+    match all.is_empty() && old != new {
+        true => vec!["the order of the constraints".to_owned()],
+        false => all,
     }
 }
 

@@ -10,7 +10,6 @@ mod place;
 mod read;
 pub mod reference;
 pub mod schema;
-mod suggest;
 mod value;
 mod view;
 
@@ -84,7 +83,7 @@ pub struct Config {
     pub readers: Readers,
     /// Whether a run that is over writes its report.
     pub report: bool,
-    /// The parts that decide proposals (objective, direction, limits, seed, parameters, strategy and, for `auto`, the number of evaluations) in
+    /// The parts that decide proposals (objective, direction, limits, constraints, seed, parameters, strategy and, for `auto`, the number of evaluations) in
     /// a canonical form: if it changes, the study is another one.
     pub identity: String,
 }

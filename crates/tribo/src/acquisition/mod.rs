@@ -12,10 +12,11 @@
 //! | [`PosteriorVariance`]         | s²                                     | pure exploration                   |
 //! | [`KnowledgeGradient`]         | expected fall of the lowest mean       | noisy objectives                   |
 //!
-//! All but the last look at one point at a time through its mean and variance: they are [`Pointwise`]. `normal` has
+//! [`portfolio`] mixes some of them by what came of their proposals. All but the last look at one point at a time through its mean and variance: they are [`Pointwise`]. `normal` has
 //! the special functions, [`maximize`] the search for the best point.
 
 pub mod maximize;
+pub mod portfolio;
 
 mod candidates;
 mod ei;

@@ -4,6 +4,7 @@
 //! form that people would write them in: `stress <= 13600`, not a difference that must not be positive. The objective is to
 //! be minimised in a box.
 
+use super::path;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use std::f64::consts::{E, PI, TAU};
@@ -76,7 +77,7 @@ impl fmt::Debug for Limited {
 }
 
 /// The names that [`limited`] knows.
-pub const LIMITED_NAMES: [&str; 18] = [
+pub const LIMITED_NAMES: [&str; 20] = [
     "welded_beam",
     "spring",
     "speed_reducer",
@@ -95,6 +96,8 @@ pub const LIMITED_NAMES: [&str; 18] = [
     "g24",
     "gardner",
     "ackley10",
+    "path",
+    "path_fine",
 ];
 
 /// The problem of this name: one of [`LIMITED_NAMES`].
@@ -219,6 +222,12 @@ fn parts(name: &str) -> Parts {
             vec![(0.0, 6.0), (0.0, 6.0)], vec!["c <= -0.95"], 0.95_f64.asin() - 1.0,
             vec![1.5 * PI, 0.95_f64.asin()], |x| (x[0].sin() + x[1], vec![x[0].sin() * x[1].sin()]),
         ),
+        "path" | "path_fine" => {
+            let corners = if name == "path" { 1 } else { 2 };
+            let (length, way) = path::optimum(corners);
+            let bounds = [(0.0, 10.0), (-3.0, 3.0)].repeat(2 * corners);
+            (bounds, vec!["clearance_1 >= 1.5", "clearance_2 >= 1.5"], length, way, path::path)
+        }
         _ => (
             vec![(-5.0, 10.0); 10], vec!["sum <= 0", "norm <= 5"], 0.0, vec![0.0; 10], |x| {
                 let d = x.len() as f64;

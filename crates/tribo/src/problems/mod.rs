@@ -16,6 +16,7 @@
 mod classic;
 mod limited;
 mod paper;
+mod path;
 mod rough;
 mod walk;
 mod wrap;

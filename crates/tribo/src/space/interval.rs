@@ -52,6 +52,11 @@ impl Interval {
         x.clamp(self.low, self.high)
     }
 
+    /// dx/du at u.
+    pub(super) fn slope(&self, u: f64) -> f64 {
+        if self.log { self.decode(u) * self.width * std::f64::consts::LN_2 } else { self.width }
+    }
+
     /// The canonical u of x: decodes to x if any u does.
     pub(super) fn encode(&self, x: f64) -> f64 {
         let guess = self.place(x);

@@ -24,6 +24,7 @@
 //! Not here: transforms of the objective, and conditional parameters.
 
 mod direction;
+pub mod formula;
 mod interval;
 mod log_scale;
 mod parameter;
@@ -34,8 +35,10 @@ pub use parameter::{Kind, Parameter, Scale};
 pub use point::{Point, UnitPoint, Value, Values};
 
 use crate::error::{Error, ParameterFault, Result};
+use formula::{Formula, Region};
 use interval::Interval;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// An ordered list of checked parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +48,8 @@ pub struct Space {
     /// First coordinate of each parameter, then the total.
     offsets: Vec<usize>,
     n_inputs: usize,
+    /// What is known to hold between inputs.
+    formulas: Option<Arc<formula::Formulas>>,
 }
 
 /// Where a coordinate of the unit cube belongs.
@@ -94,7 +99,32 @@ impl Space {
             codecs.push(codec);
             offsets.push(end);
         }
-        Ok(Space { parameters, codecs, offsets, n_inputs })
+        Ok(Space { parameters, codecs, offsets, n_inputs, formulas: None })
+    }
+
+    /// The same space with constraints between its inputs, such as `x + y <= 1`, which all proposals meet. The error says
+    /// what is wrong with one of them, and where; or that no point meets all.
+    pub fn constrained<T: AsRef<str>>(self, constraints: &[T]) -> Result<Space> {
+        let parse = |text: &T| Formula::parse(text.as_ref(), &self.parameters);
+        let formulas = constraints.iter().map(parse).collect::<Result<Vec<Formula>>>()?;
+        if formulas.is_empty() {
+            return Ok(self);
+        }
+        // Inputs of formulas are numbers, which have one coordinate each.
+        let locate =
+            |index: usize, element: usize| (self.offsets[index] + element, self.codecs[index].clone());
+        let formulas = formula::Formulas::new(formulas, locate)?;
+        Ok(Space { formulas: Some(Arc::new(formulas)), ..self })
+    }
+
+    /// The constraints between inputs, as they were written.
+    pub fn constraints(&self) -> &[Formula] {
+        self.formulas.as_ref().map_or(&[], |formulas| formulas.all())
+    }
+
+    /// Where all constraints between inputs are met; None if there are none.
+    pub fn region(&self) -> Option<Region> {
+        self.formulas.as_ref().map(Region::whole)
     }
 
     /// The parameters, in order.

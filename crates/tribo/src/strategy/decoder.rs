@@ -5,6 +5,7 @@
 //! a group of inputs do not say where their round of screening began; those it cannot make.
 
 use super::auto::{self, Recipes};
+use super::bo::embedded;
 use super::engine::is_given;
 use super::random;
 use super::settings::Strategy;
@@ -64,12 +65,14 @@ impl Decoder {
                 recipes.of(trial.id, &(0..self.space.n_inputs()).collect::<Vec<usize>>())
             }
             _ if is_given(trial) => trial.z.clone(),
-            Kind::Random { seed } => random::unit(*seed, self.space.dim(), trial),
+            Kind::Random { seed } => {
+                random::unit(*seed, self.space.dim(), self.space.region().as_ref(), trial)
+            }
             Kind::Embedded(embeddings) => {
                 let mut unit = vec![0.0; self.space.dim()];
                 let embedding = embeddings.get(trial.embedding).ok_or(Error::NoRecipe { id: trial.id.0 })?;
                 embedding.to_unit(&trial.z, &mut unit)?;
-                unit
+                embedded(unit, embedding, self.space.region().as_ref())
             }
         };
         self.space.decode(&UnitPoint::new(unit)?)

@@ -1,12 +1,14 @@
 //! `random`: uniform points.
 //!
 //! A point follows from the seed and the trial's id. Where it was known already, z says how many were drawn before it.
+//! Constraints between inputs are met by drawing on: points are uniform among those that meet them.
 
 use super::engine::{Engine, Next, Origin, Plan, Version, is_given};
 use super::study::REDRAWS;
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
 use crate::space::Space;
+use crate::space::formula::Region;
 use crate::surrogate::watch::Watch;
 use crate::trial::{Purpose, Trial};
 
@@ -14,11 +16,12 @@ use crate::trial::{Purpose, Trial};
 pub(super) struct Random {
     dim: usize,
     seed: u64,
+    region: Option<Region>,
 }
 
 impl Random {
     pub(super) fn new(space: &Space, seed: u64) -> Random {
-        Random { dim: space.dim(), seed }
+        Random { dim: space.dim(), seed, region: space.region() }
     }
 }
 
@@ -54,14 +57,19 @@ impl Engine for Random {
         if is_given(trial) {
             return Ok(trial.z.clone());
         }
-        Ok(unit(self.seed, self.dim, trial))
+        Ok(unit(self.seed, self.dim, self.region.as_ref(), trial))
     }
 }
 
 /// The point of a trial: that of its id, or one drawn after it.
-pub(super) fn unit(seed: u64, dim: usize, trial: &Trial) -> Vec<f64> {
+pub(super) fn unit(seed: u64, dim: usize, region: Option<&Region>, trial: &Trial) -> Vec<f64> {
     let draw = trial.z.first().map_or(0, |&draw| draw as u64);
     let mut stream = Stream::new(seed, "random", trial.id.0);
+    if let Some(region) = region {
+        // Each draw has a stream of its own: a walk takes more numbers than a point has.
+        let mut own = Stream::new(stream.bits(), "random inside", draw);
+        return region.draw(dim, &mut own).unwrap_or_else(|| vec![0.5; dim]);
+    }
     let mut unit = vec![0.0; dim];
     (0..=draw).for_each(|_| unit.iter_mut().for_each(|u| *u = stream.uniform()));
     unit

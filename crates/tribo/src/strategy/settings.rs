@@ -161,6 +161,9 @@ pub enum Acquisition {
         /// δ in (0, 1); the paper's program uses 0.95.
         delta: f64,
     },
+    /// GP-Hedge: the expected improvement, the paper's confidence bound and the probability of improvement each nominate a
+    /// point, and the one whose nominees were the better ones so far is followed more often.
+    Portfolio,
     /// Knowledge gradient over the measured points and a design of as many as 64 points.
     Kg,
 }

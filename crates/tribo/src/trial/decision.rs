@@ -23,6 +23,10 @@ pub struct Decision {
     /// Why the strategy could not make its own proposal; the point is a makeshift then.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub fell_back: Option<String>,
+    /// What each function of a portfolio would have proposed, in coordinates of the unit cube, in the order of
+    /// [`FUNCTIONS`](crate::acquisition::portfolio::FUNCTIONS).
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub nominees: Option<Vec<Vec<f64>>>,
 }
 
 /// What a fit found. With the results, it makes the same model again.

@@ -8,6 +8,7 @@
 //! - `earlier`: very many results from before, as rows that are never held.
 //! - `lost`: an accident says nothing about its point.
 //! - `failures`: evaluations that give no value.
+//! - `constraints`: what holds between inputs, which every proposal meets.
 //! - `cancelled`: an ask that is cancelled leaves no trace.
 //! - `tells`: outcomes in any order, repeated, wrong, broken, and of any size.
 //! - `proposals`: pending points, duplicates, finite spaces, quotas, the classical limit.
@@ -16,6 +17,7 @@
 
 mod broken;
 mod cancelled;
+mod constraints;
 mod earlier;
 mod failures;
 mod known;

@@ -53,7 +53,8 @@ fn records_that_do_not_fit_are_refused_and_change_nothing() {
             chosen_at: None,
             metric: None,
         };
-        let mut decision = Decision { results: 1, fit: Some(fit), ended: None, fell_back: None };
+        let mut decision =
+            Decision { results: 1, fit: Some(fit), ended: None, fell_back: None, nominees: None };
         change(&mut decision);
         Some(decision)
     };
@@ -155,6 +156,7 @@ fn records_read_well_and_keep_every_bit() {
         }),
         ended: Some(Ended::AtKnownOptimum),
         fell_back: Some("a matrix".to_owned()),
+        nominees: Some(vec![vec![0.1, 0.5], vec![1.0, 0.0]]),
     };
     let plain = Trial {
         id: TrialId(8),

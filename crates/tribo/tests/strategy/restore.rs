@@ -12,7 +12,9 @@ use tribo::embed::Kind;
 use tribo::problems::{Problem, by_name, embed_active, rotate, shift};
 use tribo::rng::Stream;
 use tribo::space::{Direction, Values};
-use tribo::strategy::{DenseArm, Fact, InducingPoints, Process, Quota, Settings, Strategy, Study};
+use tribo::strategy::{
+    Acquisition, DenseArm, Fact, InducingPoints, Process, Quota, Settings, Strategy, Study,
+};
 use tribo::surrogate::sparse::{Approximation, Objective};
 use tribo::trial::{Outcome, Purpose, Recipe, Trial, TrialId};
 
@@ -32,6 +34,11 @@ struct Case {
     trials: usize,
     /// Standard deviation of a noise on the values.
     noise: f64,
+}
+
+/// A mixture of acquisition functions: what each nominated is part of the records.
+fn portfolio() -> Strategy {
+    Strategy::Bo(Settings { acquisition: Acquisition::Portfolio, ..Settings::bo() })
 }
 
 fn make(case: &Case, seed: u64) -> Study {
@@ -152,6 +159,7 @@ fn cases() -> Vec<Case> {
     let rotated = || rotate(&hartmann(), 150, 3).expect("a problem");
     vec![
         case("random", branin(), Strategy::Random, 40, 0.0),
+        case("portfolio", branin(), portfolio(), 40, 0.0),
         case("bo, branin", branin(), bo(|_| ()), 75, 0.0),
         case("bo, noise", hartmann(), bo(|_| ()), 50, 0.3),
         case("bo, quota and updates", branin(), bo(quota), 40, 0.0),

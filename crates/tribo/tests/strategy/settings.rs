@@ -58,6 +58,7 @@ fn every_choice_runs() {
         Acquisition::Pi,
         Acquisition::Ucb { delta: 0.95 },
         Acquisition::Kg,
+        Acquisition::Portfolio,
     ] {
         for maximizer in [&gradient, &cmaes] {
             for trust_region in [false, true] {

@@ -142,9 +142,9 @@ pub(in crate::config) static STRATEGY: Section = table(
         .when(SPARSE),
         choice(
             "acquisition",
-            &["log_ei", "ei", "pi", "ucb", "kg"],
+            &["log_ei", "ei", "pi", "ucb", "kg", "portfolio"],
             "\"ucb\"",
-            "What a proposal that exploits maximises.",
+            "What a proposal that exploits maximises. A `portfolio` follows one of `log_ei`, `ucb` and `pi` each time, more often the one whose points were the better ones so far.",
         )
         .by_strategy("\"log_ei\"", "\"ucb\""),
         key(

@@ -39,6 +39,14 @@ pub(in crate::config) static ROOT: Section = table(
         )
         .or("0"),
         key(
+            "constraints",
+            Type::List { of: &Type::Text, least: 1, most: 1_000 },
+            "[\"x + y <= 1\"]",
+            "What is known to hold between parameters; every proposed point meets all of it. Numbers, names of parameters (`v[0]` of a \
+             vector), `+ - * / ^`, parentheses, `sqrt exp log abs sin cos tan`, `min max sum` (of a whole vector too) and `pi`, \
+             compared by `<= < >= >`, and `==` between integers. Limits on what an evaluation answers stand in `[[output]]`.",
+        ),
+        key(
             "readable_by",
             Type::Choice(&["owner", "group", "everyone"]),
             "\"group\"",

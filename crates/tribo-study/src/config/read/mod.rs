@@ -1,6 +1,7 @@
 //! From text to [`Config`]. First the checks that follow from the list of keys, then the values, then what they mean
 //! together; whatever is wrong is reported at the key or value concerned.
 
+mod constraint;
 mod limit;
 mod output;
 mod result;
@@ -92,6 +93,7 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
     let (outputs, direction, limits) = output::read(&view)?;
     let seed = view.integer("seed").unwrap_or(0);
     let (space, earlier, unused) = space::read(&view)?;
+    let space = constraint::read(&view, space, &outputs)?;
     let budget = budget(&view);
     let strategy_view = view.inside("strategy", &STRATEGY);
     let strategy = strategy::read(&strategy_view, &space)?;
@@ -102,7 +104,8 @@ fn config(path: &Path, file: &DeTable<'_>) -> std::result::Result<Config, Compla
     }
     let decisive =
         budget.evaluations.filter(|_| matches!(strategy, Strategy::Auto(_)) && looks_at_budget(&space));
-    let identity = Identity::new(&view, &outputs, &limits, &strategy, decisive).to_text();
+    let identity =
+        Identity::new(&view, &outputs, &limits, space.constraints(), &strategy, decisive).to_text();
     let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = view.text("name").or_else(stem).unwrap_or_else(|| "study".to_owned());
     Ok(Config {

@@ -64,6 +64,7 @@ fn settings(view: &View<'_>, base: Settings, input_dim: usize) -> Result<Setting
             Some("pi") => Acquisition::Pi,
             Some("ucb") => Acquisition::Ucb { delta: view.number("delta").unwrap_or(0.95) },
             Some("kg") => Acquisition::Kg,
+            Some("portfolio") => Acquisition::Portfolio,
             _ => Acquisition::LogEi,
         },
         maximizer: maximizer(view),

@@ -109,6 +109,10 @@ impl Draft {
             }
             lines.iter().for_each(|(key, value)| text += &format!("{key} = {value}\n"));
         }
+        if self.0.get("").is_some_and(|lines| lines.contains_key("constraints")) {
+            // The example is between two parameters.
+            text += "[[parameter]]\nname = \"y\"\ntype = \"float\"\nlow = 0\nhigh = 1\n";
+        }
         if needs_another {
             text += "[[output]]\nname = \"aim\"\ngoal = \"minimize\"\n";
         }

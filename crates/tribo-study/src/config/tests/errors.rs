@@ -142,6 +142,22 @@ fn limits() {
 }
 
 #[test]
+fn constraints() {
+    let says = |lines: &str, words: &[&str]| complains(&format!("{lines}\n{SMALLEST}"), words);
+    says("constraints = [\"x <= 1\", \"x + «z <= 1\"]", &["no parameter is called `z`; there are `x`"]);
+    says("constraints = [\"x «= 1\"]", &["`=` is no comparison; write `==`"]);
+    says("constraints = [\"«value <= 1\"]", &["`value` is an output", "its [[output]]", "at_most = 200"]);
+    says(
+        "constraints = «[\"x >= 2\"]",
+        &["no point within the bounds meets the constraint", "`x >= 2` by 1.0", "widen"],
+    );
+    says("constraints = [«3]", &["an entry of `constraints`"]);
+    says("constraints = «[]", &["`constraints`"]);
+    // What is escaped has its place at the text.
+    says("constraints = [«\"x \\u003c= q\"]", &["no parameter is called `q`"]);
+}
+
+#[test]
 fn missing_sections() {
     let without_budget = SMALLEST.replace("[budget]\nevaluations = 10\n", "");
     let run = format!("«{without_budget}[run]\ncommand = \"./f\"\n");

@@ -75,6 +75,20 @@ fn parameters_are_ordered() {
 }
 
 #[test]
+fn constraints_are_part_of_it() {
+    let file = |lines: &str| format!("{lines}{SMALLEST}");
+    assert!(!good(SMALLEST).identity.contains("constraints"));
+    let one = file("constraints = [\"x<=0.5\"]\n");
+    assert_eq!(difference(SMALLEST, &one).unwrap(), "constraint `x <= 0.5` is new");
+    assert_eq!(difference(&one, SMALLEST).unwrap(), "constraint `x <= 0.5` is gone");
+    assert_eq!(difference(&one, &file("constraints = [\"x  <= 0.5\"]\n")), None);
+    let both = |a: &str, b: &str| file(&format!("constraints = [\"{a}\", \"{b}\"]\n"));
+    let (a, b) = ("x <= 0.5", "x^2 >= 0.01");
+    assert_eq!(difference(&both(a, b), &both(b, a)).unwrap(), "the order of the constraints");
+    assert_eq!(good(&both(a, b)).space.constraints().len(), 2);
+}
+
+#[test]
 fn limits_are_part_of_it() {
     let head = SMALLEST.replace("direction = \"maximize\"\n", "");
     let file = |outputs: &str| {

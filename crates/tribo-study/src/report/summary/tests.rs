@@ -184,7 +184,13 @@ fn makeshift_points_are_worth_a_warning() {
     let asked = optimiser.ask(1).unwrap()[0].id;
     let mut trial = optimiser.history().get(asked).unwrap().0.clone();
     let fell_back = Some("a pivot of 0".to_owned());
-    trial.decision = Some(Box::new(tribo::trial::Decision { results: 0, fit: None, ended: None, fell_back }));
+    trial.decision = Some(Box::new(tribo::trial::Decision {
+        results: 0,
+        fit: None,
+        ended: None,
+        fell_back,
+        nominees: None,
+    }));
     world.record(Record::Asked { trial, by_hand: true });
     let warnings = world.summary(Seen::default()).warnings;
     let said = "the strategy broke once and went on with makeshift points, please report it: a pivot of 0";

@@ -46,8 +46,13 @@ fn first_records() -> Vec<Record> {
         chosen_at: Some(vec![0.5]),
         metric: Some(vec![1.0, 0.0]),
     };
-    let decision =
-        |ended| Decision { results: 4, fit: Some(fit.clone()), ended, fell_back: Some(text("why")) };
+    let decision = |ended| Decision {
+        results: 4,
+        fit: Some(fit.clone()),
+        ended,
+        fell_back: Some(text("why")),
+        nominees: None,
+    };
     let base = TrialId(1);
     let recipes = [
         Recipe::Centre,

@@ -121,6 +121,8 @@ struct Decision {
     ended: Option<Ended>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fell_back: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nominees: Option<Vec<Vec<f64>>>,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -253,14 +255,20 @@ impl From<Recipe> for trial::Recipe {
 
 impl From<trial::Decision> for Decision {
     fn from(decision: trial::Decision) -> Decision {
-        let trial::Decision { results, fit, ended, fell_back } = decision;
-        Decision { results, fit: fit.map(Into::into), ended: ended.map(Into::into), fell_back }
+        let trial::Decision { results, fit, ended, fell_back, nominees } = decision;
+        Decision { results, fit: fit.map(Into::into), ended: ended.map(Into::into), fell_back, nominees }
     }
 }
 
 impl From<Decision> for trial::Decision {
-    fn from(Decision { results, fit, ended, fell_back }: Decision) -> trial::Decision {
-        trial::Decision { results, fit: fit.map(Into::into), ended: ended.map(Into::into), fell_back }
+    fn from(Decision { results, fit, ended, fell_back, nominees }: Decision) -> trial::Decision {
+        trial::Decision {
+            results,
+            fit: fit.map(Into::into),
+            ended: ended.map(Into::into),
+            fell_back,
+            nominees,
+        }
     }
 }
 

@@ -376,3 +376,48 @@ fn bad_searches_are_refused() {
     let empty = Search { candidates: 0, ..Search::default() };
     assert!(matches!(run(&low, &high, nothing.as_ref(), &empty), Err(Error::Empty { .. })));
 }
+
+#[test]
+fn the_best_point_inside_constraints_is_found_at_their_border() {
+    use crate::space::{Parameter, Space};
+
+    // The lowest mean is at (0.9, 0.8); its foot on x + y = 1 is (0.55, 0.45), and on the circle of radius ½ it is in its direction.
+    let bowl = Toy::new(
+        2,
+        |x| {
+            let (a, b) = (x[0] - 0.9, x[1] - 0.8);
+            (a * a + b * b, vec![2.0 * a, 2.0 * b])
+        },
+        |_| (1.0, vec![0.0; 2]),
+    );
+    let far = 0.9_f64.hypot(0.8);
+    let sides = Space::new(vec![Parameter::float("x", 0.0, 1.0), Parameter::float("y", 0.0, 1.0)]).unwrap();
+    for (constraint, foot) in [("x + y <= 1", [0.55, 0.45]), ("x^2 + y^2 <= 0.25", [0.45 / far, 0.4 / far])] {
+        let region = sides.clone().constrained(&[constraint]).unwrap().region().unwrap();
+        for half in [1.0, 1e-2, 1e-4] {
+            // A box around the foot, a little off.
+            let low: Vec<f64> = foot.iter().map(|x| (x - 1.1 * half).max(0.0)).collect();
+            let high: Vec<f64> = foot.iter().map(|x| (x + 0.8 * half).min(1.0)).collect();
+            let mut stream = Stream::new(SEED, "inside", 0);
+            let best = none(2);
+            let found = maximise_inside(
+                &region,
+                &ConfidenceBound { kappa: 0.0 },
+                &bowl,
+                &low,
+                &high,
+                best.as_ref(),
+                &Search::default(),
+                &mut stream,
+                &Unwatched,
+            )
+            .unwrap();
+            assert!(region.admits(&found.x), "{constraint}, {half}");
+            let off = (0..2).map(|k| (found.x[k] - foot[k]).abs()).fold(0.0, f64::max);
+            assert!(off < 1e-5 * half.max(1e-2), "{constraint}, {half}: {off:e}");
+            // On the border itself nearly all digits.
+            let beyond = region.distances(&found.x).unwrap()[0].0;
+            assert!((-1e-9..=0.0).contains(&beyond), "{constraint}, {half}: {beyond:e}");
+        }
+    }
+}

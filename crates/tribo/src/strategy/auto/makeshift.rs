@@ -28,7 +28,8 @@ impl Auto {
             _ => (Recipe::Uniform, vec![]),
         };
         let (results, fell_back) = (self.context.results.len(), Some(why));
-        let decision = Some(Box::new(Decision { results, fit: None, ended: None, fell_back }));
+        let decision =
+            Some(Box::new(Decision { results, fit: None, ended: None, fell_back, nominees: None }));
         let mut plan = Plan::new(id, z, Purpose::Explore, Some(recipe));
         (plan.trial.decision, plan.origin) = (decision, Origin::Makeshift);
         plan

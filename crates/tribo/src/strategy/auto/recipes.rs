@@ -9,6 +9,7 @@ use super::tuning;
 use crate::design::latin_cell;
 use crate::error::{Error, Result};
 use crate::rng::{Stream, bits_at, uniform_at};
+use crate::space::formula::Region;
 use crate::space::{Input, Space};
 use crate::trial::{Moves, Recipe, RoundStart, Trial, TrialId};
 use std::collections::BTreeMap;
@@ -27,6 +28,30 @@ pub(in crate::strategy) struct Recipes {
     /// Bin of every input, for each time that they were drawn.
     bins: Vec<Vec<u32>>,
     made: BTreeMap<u64, (Recipe, Vec<f64>)>,
+    constrained: Option<Constrained>,
+}
+
+/// Constraints between inputs.
+struct Constrained {
+    /// Where they are met, in the coordinates of the inputs that they look at.
+    region: Region,
+    /// Those inputs, in increasing order.
+    inputs: Vec<usize>,
+    /// The trials that would miss one of them, and what became of those inputs.
+    mended: BTreeMap<u64, Vec<f64>>,
+}
+
+impl Constrained {
+    fn new(space: &Space) -> Option<Constrained> {
+        let region = space.region()?;
+        let coordinates = region.coordinates();
+        // What constraints look at are numbers, of one coordinate each.
+        let of_coordinate: BTreeMap<usize, usize> =
+            space.inputs().enumerate().map(|(number, input)| (input.coordinates.start, number)).collect();
+        let inputs = coordinates.iter().map(|coordinate| of_coordinate[coordinate]).collect();
+        let region = region.slice(&coordinates, &vec![0.5; coordinates.len()]);
+        Some(Constrained { region, inputs, mended: BTreeMap::new() })
+    }
 }
 
 /// What a round of screening moves, and which way.
@@ -97,6 +122,7 @@ impl Recipes {
             rounds: BTreeMap::new(),
             bins: vec![],
             made: BTreeMap::new(),
+            constrained: Constrained::new(space),
         }
     }
 
@@ -219,7 +245,35 @@ impl Recipes {
 
     /// Takes note of how a trial was made.
     pub(super) fn note(&mut self, id: TrialId, recipe: Recipe, z: Vec<f64>) {
+        let mended = self.mended(id, &recipe, &z);
         self.made.insert(id.0, (recipe, z));
+        if let (Some(constrained), Some(mended)) = (&mut self.constrained, mended) {
+            constrained.mended.insert(id.0, mended);
+        }
+    }
+
+    /// What becomes of the inputs that constraints look at, if a point made like this would miss one of them.
+    fn mended(&self, id: TrialId, recipe: &Recipe, z: &[f64]) -> Option<Vec<f64>> {
+        let Constrained { region, inputs, .. } = self.constrained.as_ref()?;
+        if matches!(recipe, Recipe::Given) {
+            return None;
+        }
+        let seen = self.as_written(id, recipe, z, inputs);
+        if region.admits(&seen) { None } else { region.nearest(&seen) }
+    }
+
+    /// Where constraints between inputs are met by a point whose inputs `moved` are searched, while the others stay as in a
+    /// trial; None if there are none.
+    pub(super) fn region(&self, moved: &[usize], base: TrialId) -> Option<Region> {
+        let Constrained { inputs, .. } = self.constrained.as_ref()?;
+        let coordinates: Vec<usize> = moved
+            .iter()
+            .flat_map(|&input| {
+                let (first, width) = self.span(input);
+                first..first + width
+            })
+            .collect();
+        self.space.region().map(|region| region.slice(&coordinates, &self.of(base, inputs)))
     }
 
     pub(super) fn recipe(&self, id: TrialId) -> Option<&Recipe> {
@@ -248,8 +302,27 @@ impl Recipes {
         }
     }
 
-    /// Coordinates of some inputs of a point that is made like this.
+    /// Coordinates of some inputs of a point that is made like this, and meets the constraints between inputs.
     pub(super) fn made_of(&self, id: TrialId, recipe: &Recipe, z: &[f64], inputs: &[usize]) -> Vec<f64> {
+        let mut out = self.as_written(id, recipe, z, inputs);
+        let Some(constrained) = &self.constrained else { return out };
+        if !inputs.iter().any(|input| constrained.inputs.binary_search(input).is_ok()) {
+            return out;
+        }
+        let anew = if self.made.contains_key(&id.0) { None } else { self.mended(id, recipe, z) };
+        let Some(mended) = constrained.mended.get(&id.0).or(anew.as_ref()) else { return out };
+        let mut at = 0;
+        for &input in inputs {
+            if let Ok(place) = constrained.inputs.binary_search(&input) {
+                out[at] = mended[place];
+            }
+            at += self.span(input).1;
+        }
+        out
+    }
+
+    /// The same without a look at constraints.
+    fn as_written(&self, id: TrialId, recipe: &Recipe, z: &[f64], inputs: &[usize]) -> Vec<f64> {
         let width = self.width(inputs);
         let mut out = match recipe {
             Recipe::Centre => vec![0.5; width],

@@ -32,6 +32,7 @@ use crate::embed::Embedding;
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
 use crate::space::Space;
+use crate::space::formula::Region;
 use crate::surrogate::watch::Watch;
 use crate::trial::{History, Purpose, Trial};
 
@@ -40,6 +41,8 @@ pub(super) struct Bo {
     optimisers: Vec<Optimiser>,
     quota: Quota,
     dim: usize,
+    /// Where constraints between inputs are met.
+    region: Option<Region>,
 }
 
 impl Bo {
@@ -49,10 +52,13 @@ impl Bo {
             let embedding = Embedding::new(settings.embedding, space.dim(), seed, index)?;
             let mut optimiser = Optimiser::new(embedding, settings.clone(), seed, index)?;
             optimiser.check_noise();
+            if optimiser.embedding().is_identity() {
+                optimiser.within(space.region());
+            }
             Ok(optimiser)
         };
         let optimisers = (0..settings.n_embeddings as u64).map(optimiser).collect::<Result<Vec<_>>>()?;
-        Ok(Bo { optimisers, quota: settings.quota, dim: space.dim() })
+        Ok(Bo { optimisers, quota: settings.quota, dim: space.dim(), region: space.region() })
     }
 
     /// Round robin while designs are handed out; then every other trial goes to the embedding with the best value.
@@ -77,6 +83,15 @@ impl Bo {
             }
         }
         leader
+    }
+}
+
+/// The point that an embedding makes of z. A random one clips what leaves the cube to its faces, and in the same way moves
+/// what misses a constraint to the nearest point that meets it; where z is the point itself, it stays.
+pub(super) fn embedded(unit: Vec<f64>, embedding: &Embedding, region: Option<&Region>) -> Vec<f64> {
+    match region.filter(|_| !embedding.is_identity()) {
+        Some(region) => region.nearest(&unit).unwrap_or(unit),
+        None => unit,
     }
 }
 
@@ -148,8 +163,9 @@ impl Engine for Bo {
             return Ok(trial.z.clone());
         }
         let mut unit = vec![0.0; self.dim];
-        self.optimisers[trial.embedding].embedding().to_unit(&trial.z, &mut unit)?;
-        Ok(unit)
+        let embedding = self.optimisers[trial.embedding].embedding();
+        embedding.to_unit(&trial.z, &mut unit)?;
+        Ok(embedded(unit, embedding, self.region.as_ref()))
     }
 
     fn n_embeddings(&self) -> usize {

@@ -10,12 +10,13 @@ use super::model::{Basis, Model, Noise, THINNED};
 use super::model_cache::ModelCache;
 use super::noise_check::NoiseCheck;
 use super::pending::Pending;
-use super::propose::{MANY_PENDING, Proposer};
+use super::propose::{MANY_PENDING, Proposed, Proposer};
 use super::results::Results;
 use crate::design::Sobol;
 use crate::embed::Embedding;
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
+use crate::space::formula::Region;
 use crate::strategy::engine::Next;
 use crate::strategy::settings::{Acquisition, Design, Settings};
 use crate::surrogate::watch::Watch;
@@ -30,6 +31,11 @@ const MARGIN: f64 = 0.1;
 /// Results to which a model is fitted just to have a look, at most.
 const LOOKED_AT: usize = 2_000;
 
+/// Points of Sobol's sequence that are looked at for those that meet constraints between inputs; and the part of all points
+/// that meet them below which none is looked at.
+const SCANNED: u64 = 20_000;
+const RARE: f64 = 0.01;
+
 /// One embedding and what is known in it. All points are in the unit cube of the embedding's box.
 pub(in crate::strategy) struct Optimiser {
     embedding: Embedding,
@@ -43,11 +49,16 @@ pub(in crate::strategy) struct Optimiser {
     results: Results,
     /// Points without an outcome, by trial, which is the order they were asked in.
     pending: BTreeMap<u64, Pending>,
+    /// What each function of a portfolio nominated, by trial that is pending; and in rounds that came back.
+    nominated: BTreeMap<u64, Vec<Vec<f64>>>,
+    rounds: Vec<Vec<Vec<f64>>>,
     /// Points that were still pending when the last outcome was told.
     n_beside: usize,
     searches: LocalSearches,
     models: ModelCache,
     noise_check: NoiseCheck,
+    /// Where constraints between inputs are met, if there are any.
+    region: Option<Region>,
 }
 
 /// A point of the unit cube, and what was decided on the way to it.
@@ -76,11 +87,19 @@ impl Optimiser {
             n_designed: 0,
             results: Results::default(),
             pending: BTreeMap::new(),
+            nominated: BTreeMap::new(),
+            rounds: vec![],
             n_beside: 0,
             searches: LocalSearches::new(),
             models: ModelCache::default(),
             noise_check: NoiseCheck::default(),
+            region: None,
         })
+    }
+
+    /// Proposals are to meet constraints between inputs.
+    pub(in crate::strategy) fn within(&mut self, region: Option<Region>) {
+        self.region = region;
     }
 
     /// The first search begins in a small box.
@@ -158,6 +177,11 @@ impl Optimiser {
 
     fn design_point(&self, id: u64) -> Result<Vec<f64>> {
         let mut u = vec![0.0; self.low.len()];
+        if let Some(region) = &self.region
+            && let Some(inside) = self.design_inside(region, id)?
+        {
+            return Ok(inside);
+        }
         match self.settings.initial.design {
             Design::Sobol => {
                 self.sobol.point(self.n_designed as u64, &mut u)?;
@@ -173,9 +197,30 @@ impl Optimiser {
         Ok(u)
     }
 
+    /// The next point of a design that meets constraints between inputs: of Sobol's sequence the next one that does. Where few
+    /// do, a random one that does.
+    fn design_inside(&self, region: &Region, id: u64) -> Result<Option<Vec<f64>>> {
+        let mut u = vec![0.0; self.low.len()];
+        if self.settings.initial.design == Design::Sobol && region.share() > RARE {
+            let mut left = self.n_designed;
+            for index in 0..SCANNED + 16 * self.n_designed as u64 {
+                self.sobol.point(index, &mut u)?;
+                if region.admits(&u) {
+                    if left == 0 {
+                        return Ok(Some(u));
+                    }
+                    left -= 1;
+                }
+            }
+        }
+        Ok(region.draw(u.len(), &mut Stream::new(self.seed, "design inside", id)))
+    }
+
     /// A uniform point, for when the model's own proposal is taken.
     pub(in crate::strategy) fn random_point(&self, stream: &mut Stream) -> Vec<f64> {
-        (0..self.low.len()).map(|_| stream.uniform()).collect()
+        let d = self.low.len();
+        let inside = self.region.as_ref().and_then(|region| region.draw(d, stream));
+        inside.unwrap_or_else(|| (0..d).map(|_| stream.uniform()).collect())
     }
 
     /// Maximises the acquisition, or the variance. With no result to model, the next point of the design.
@@ -203,13 +248,15 @@ impl Optimiser {
             prepared,
             n_pending,
             minds_failures,
+            region: self.region.as_ref(),
+            rounds: &self.rounds,
             next,
             purpose,
         };
-        let (u, ended) = proposer.propose(watch)?;
+        let Proposed { u, ended, nominees } = proposer.propose(watch)?;
         let fit = prepared.draft.map(Fitted::to_record);
-        let decided = fit.is_some() || ended.is_some();
-        let decision = Decision { results: results.values.len(), fit, ended, fell_back: None };
+        let decided = fit.is_some() || ended.is_some() || nominees.is_some();
+        let decision = Decision { results: results.values.len(), fit, ended, fell_back: None, nominees };
         let decision = decided.then(|| Box::new(decision));
         Ok(Proposal { u, purpose, decision })
     }
@@ -233,7 +280,13 @@ impl Optimiser {
         let (is_noisy, lowest) = (self.model(watch)?.is_noisy(), self.results.leaders.first());
         let Some(row) = lowest.filter(|_| is_noisy) else { return Ok(None) };
         let fit = self.models.draft().map(Fitted::to_record);
-        let decision = Decision { results: self.results.values.len(), fit, ended: None, fell_back: None };
+        let decision = Decision {
+            results: self.results.values.len(),
+            fit,
+            ended: None,
+            fell_back: None,
+            nominees: None,
+        };
         let (u, purpose) = (self.results.points[row].clone(), Purpose::Probe);
         Ok(Some(Proposal { u, purpose, decision: decision.fit.is_some().then(|| Box::new(decision)) }))
     }
@@ -273,7 +326,8 @@ impl Optimiser {
     /// A point of the design instead of the proposal that could not be made, and why.
     pub(in crate::strategy) fn makeshift(&self, id: u64, why: String) -> Result<Proposal> {
         let (results, fell_back) = (self.results.values.len(), Some(why));
-        let decision = Some(Box::new(Decision { results, fit: None, ended: None, fell_back }));
+        let decision =
+            Some(Box::new(Decision { results, fit: None, ended: None, fell_back, nominees: None }));
         Ok(Proposal { decision, ..self.design(id)? })
     }
 
@@ -287,6 +341,11 @@ impl Optimiser {
         let mut fitted = None;
         if let Some(decision) = &trial.decision {
             let (recorded, known) = (decision.results, self.results.values.len());
+            let d = self.low.len();
+            if let Some(found) = decision.nominees.iter().flatten().map(Vec::len).find(|&found| found != d) {
+                let fault = RestoreFault::Length { what: "nominees", expected: d, found };
+                return Err(Error::Restore { id: trial.id.0, fault });
+            }
             // A search ends at its best result.
             let nowhere = decision.ended.is_some() && self.searches.own.rows.is_empty();
             if recorded != known || nowhere {
@@ -326,6 +385,9 @@ impl Optimiser {
             self.searches.begin_next(ended, &self.results, &u);
             self.models.begin_search();
         }
+        if let Some(nominees) = trial.decision.as_ref().and_then(|decision| decision.nominees.clone()) {
+            self.nominated.insert(trial.id.0, nominees);
+        }
         let is_added = matches!(trial.purpose, Purpose::Added);
         self.pending.insert(trial.id.0, Pending { u, search: self.searches.number, is_added });
     }
@@ -349,6 +411,10 @@ impl Optimiser {
     pub(in crate::strategy) fn told(&mut self, id: u64, value: Option<f64>) {
         let Some(Pending { u, search, is_added }) = self.pending.remove(&id) else { return };
         self.n_beside = self.pending.len();
+        // A round counts when its evaluation has come back with a value.
+        if let (Some(nominees), Some(_)) = (self.nominated.remove(&id), value) {
+            self.rounds.push(nominees);
+        }
         let spread = (self.models.median() - self.results.lowest().unwrap_or(0.0)).abs();
         if let Some(noise) = self.noise_check.told(id, value, spread) {
             self.models.know_noise(noise);
@@ -377,6 +443,7 @@ impl Optimiser {
 
     /// Takes note that a trial was lost: its point is pending no more, and is not one that gave no value.
     pub(in crate::strategy) fn lost(&mut self, id: u64) {
+        self.nominated.remove(&id);
         if self.pending.remove(&id).is_some() {
             self.n_beside = self.pending.len();
             self.models.look_again();

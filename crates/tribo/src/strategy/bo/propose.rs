@@ -8,13 +8,14 @@ use super::chance::{Chance, Chanced};
 use super::local_search::LocalSearches;
 use super::model_cache::Prepared;
 use super::results::{BestFew, INCUMBENTS, Results};
-use crate::acquisition::maximize::{Search, maximise, maximise_cmaes};
+use crate::acquisition::maximize::{Search, maximise, maximise_cmaes, maximise_inside};
 use crate::acquisition::{
     Acquisition as Function, ConfidenceBound, ExpectedImprovement, KnowledgeGradient, LogExpectedImprovement,
-    LogMeanImprovement, PosteriorVariance, ProbabilityOfImprovement, kappa,
+    LogMeanImprovement, PosteriorVariance, ProbabilityOfImprovement, kappa, portfolio,
 };
 use crate::error::Result;
 use crate::rng::Stream;
+use crate::space::formula::Region;
 use crate::strategy::engine::Next;
 use crate::strategy::settings::{Acquisition, Maximizer, Settings};
 use crate::surrogate::watch::Watch;
@@ -31,8 +32,25 @@ const PROMISE: f64 = 1e-6;
 pub(super) const MANY_PENDING: usize = 8;
 /// Results with which the maximiser does what it is set to: more with fewer, less with more.
 const USUAL_RESULTS: usize = 300;
+/// δ of the confidence bound in a portfolio: the paper's.
+const PORTFOLIO_DELTA: f64 = 0.95;
 /// Points of the knowledge gradient's set besides the measured ones, and measured ones at most.
 const KNOWLEDGE_DESIGN: usize = 32;
+
+/// A proposal, and what was decided on the way.
+pub(super) struct Proposed {
+    pub(super) u: Vec<f64>,
+    /// Where the current local search ended, if it did.
+    pub(super) ended: Option<Ended>,
+    /// What each function of a portfolio would have proposed.
+    pub(super) nominees: Option<Vec<Vec<f64>>>,
+}
+
+impl Proposed {
+    fn at(u: Vec<f64>, ended: Option<Ended>) -> Proposed {
+        Proposed { u, ended, nominees: None }
+    }
+}
 
 /// What proposals are made from.
 pub(super) struct Proposer<'a> {
@@ -44,14 +62,18 @@ pub(super) struct Proposer<'a> {
     pub(super) n_pending: usize,
     /// Whether points without a value say where others come back.
     pub(super) minds_failures: bool,
+    /// Where constraints between inputs are met, if there are any.
+    pub(super) region: Option<&'a Region>,
+    /// What each function of a portfolio nominated, in rounds that came back.
+    pub(super) rounds: &'a [Vec<Vec<f64>>],
     /// The trial that a point is wanted for, and why.
     pub(super) next: Next<'a>,
     pub(super) purpose: Purpose,
 }
 
 impl Proposer<'_> {
-    /// The best point, and where the current local search ended if it did.
-    pub(super) fn propose(&self, watch: &dyn Watch) -> Result<(Vec<f64>, Option<Ended>)> {
+    /// The best point.
+    pub(super) fn propose(&self, watch: &dyn Watch) -> Result<Proposed> {
         let (Prepared { model, posterior, .. }, searches) = (self.prepared, self.searches);
         let id = self.next.id.0;
         let mut stream = Stream::new(self.seed, "maximise", id);
@@ -61,7 +83,7 @@ impl Proposer<'_> {
         let BestFew { rows } = if local { &searches.own } else { &self.results.leaders };
         let rows = &self.incumbents(rows)?;
         if rows.is_empty() {
-            return Ok((searches.start(model, posterior, None, &mut stream)?, None));
+            return Ok(Proposed::at(searches.start(model, posterior, None, &mut stream)?, None));
         }
         let centre = &self.results.points[rows[0]];
         let d = centre.len();
@@ -80,17 +102,33 @@ impl Proposer<'_> {
             false => None,
         };
         if local && let Some(ended) = searches.ended(centre, model) {
-            return Ok((searches.start(model, posterior, chance.as_ref(), &mut stream)?, Some(ended)));
+            let start = searches.start(model, posterior, chance.as_ref(), &mut stream)?;
+            return Ok(Proposed::at(start, Some(ended)));
         }
-        let function: Box<dyn Function + '_> =
-            match (self.function(&incumbents, self.results.values[rows[0]])?, &chance) {
-                (function, Some(chance)) => Box::new(Chanced { function, chance }),
-                (function, None) => function,
-            };
+        let function: Box<dyn Function + '_> = match (
+            self.function(self.settings.acquisition, &incumbents, self.results.values[rows[0]])?,
+            &chance,
+        ) {
+            (function, Some(chance)) => Box::new(Chanced { function, chance }),
+            (function, None) => function,
+        };
         let mut search = |function: &dyn Function| match &self.settings.maximizer {
             Maximizer::Gradient(search) => {
                 let (search, best) = (affordable(search, posterior.n_observations()), incumbents.as_ref());
-                maximise(function, posterior, &low, &high, best, &search, &mut stream, watch)
+                match self.region {
+                    None => maximise(function, posterior, &low, &high, best, &search, &mut stream, watch),
+                    Some(region) => maximise_inside(
+                        region,
+                        function,
+                        posterior,
+                        &low,
+                        &high,
+                        best,
+                        &search,
+                        &mut stream,
+                        watch,
+                    ),
+                }
             }
             Maximizer::Cmaes(search) => {
                 // The paper's start: a random mixture of the best point and a uniform one.
@@ -101,16 +139,41 @@ impl Proposer<'_> {
             }
         };
         let found = search(&*function)?;
-        let hopeless = matches!(self.settings.acquisition, Acquisition::LogEi) && found.value < PROMISE.ln();
+        let is_improvement = matches!(self.settings.acquisition, Acquisition::LogEi | Acquisition::Portfolio);
+        let hopeless = is_improvement && found.value < PROMISE.ln();
         if hopeless && local {
             let start = searches.start(model, posterior, chance.as_ref(), &mut stream)?;
-            return Ok((start, Some(Ended::AtOptimum)));
+            return Ok(Proposed::at(start, Some(Ended::AtOptimum)));
         }
         // With nothing to gain by the model's word, the model itself is in question: every other point is where it knows least.
         if hopeless && !self.settings.trust_region && id % 2 == 1 {
-            return Ok((search(&PosteriorVariance)?.x, None));
+            return Ok(Proposed::at(search(&PosteriorVariance)?.x, None));
         }
-        Ok((found.x, None))
+        if matches!((self.settings.acquisition, self.purpose), (Acquisition::Portfolio, Purpose::Exploit)) {
+            let mut nominees = vec![found.x];
+            for other in [Acquisition::Ucb { delta: PORTFOLIO_DELTA }, Acquisition::Pi] {
+                let function = self.function(other, &incumbents, self.results.values[rows[0]])?;
+                nominees.push(search(&*function)?.x);
+            }
+            let weights = self.weights(nominees.len())?;
+            let draw = Stream::new(self.seed, "portfolio", id).uniform();
+            let u = nominees[portfolio::choose(&weights, draw)].clone();
+            return Ok(Proposed { u, ended: None, nominees: Some(nominees) });
+        }
+        Ok(Proposed::at(found.x, None))
+    }
+
+    /// The weights of a portfolio's functions, by the present means at all that they nominated.
+    fn weights(&self, n_functions: usize) -> Result<Vec<f64>> {
+        let d = self.results.points[0].len();
+        let all: Vec<&Vec<f64>> = self.rounds.iter().flatten().collect();
+        if all.is_empty() {
+            return Ok(portfolio::weights(&[], n_functions));
+        }
+        let x = Mat::from_fn(all.len(), d, |i, k| all[i][k]);
+        let means = self.prepared.model.posterior.predict(x.as_ref())?.mean;
+        let rounds: Vec<Vec<f64>> = means.chunks(n_functions).map(<[f64]>::to_vec).collect();
+        Ok(portfolio::weights(&rounds, n_functions))
     }
 
     /// The best few of `rows`, which come by their values: under noise by the model's means, since the luckiest measurement
@@ -131,7 +194,12 @@ impl Proposer<'_> {
     }
 
     /// The function to maximise; `value` was measured at the first of the incumbents.
-    fn function(&self, incumbents: &Mat<f64>, value: f64) -> Result<Box<dyn Function>> {
+    fn function(
+        &self,
+        acquisition: Acquisition,
+        incumbents: &Mat<f64>,
+        value: f64,
+    ) -> Result<Box<dyn Function>> {
         if let Purpose::Explore = self.purpose {
             return Ok(Box::new(PosteriorVariance));
         }
@@ -144,11 +212,11 @@ impl Proposer<'_> {
         // A pending point counts as measured at its mean. Without it the improvement already under way would be
         // promised again, and the proposals of a burst would crowd around the first.
         let best = measured.min(promised);
-        Ok(match self.settings.acquisition {
-            Acquisition::LogEi if model.is_noisy() => {
+        Ok(match acquisition {
+            Acquisition::LogEi | Acquisition::Portfolio if model.is_noisy() => {
                 Box::new(LogMeanImprovement { best, noise_var: model.fitted.hyper.noise_var })
             }
-            Acquisition::LogEi => Box::new(LogExpectedImprovement { best }),
+            Acquisition::LogEi | Acquisition::Portfolio => Box::new(LogExpectedImprovement { best }),
             Acquisition::Ei => Box::new(ExpectedImprovement { best }),
             Acquisition::Pi => Box::new(ProbabilityOfImprovement { best }),
             Acquisition::Ucb { delta } => {

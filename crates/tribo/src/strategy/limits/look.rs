@@ -7,9 +7,11 @@ use super::outlook::{self, Outlook};
 use super::results::Results;
 use super::sight::Sight;
 use super::solve::{VIOLATION, solve};
+use super::walls::Walls;
 use crate::error::Result;
 use crate::limit::Limit;
 use crate::space::Direction;
+use crate::space::formula::Region;
 use crate::strategy::study::{Expected, INTERVAL};
 use crate::surrogate::Posterior;
 use crate::surrogate::exact::ExactPosterior;
@@ -29,6 +31,8 @@ pub struct LimitsLook {
     limits: Vec<Limit>,
     outlook: Outlook,
     results: Results,
+    /// Where constraints between inputs are met, if there are any.
+    region: Option<Region>,
 }
 
 /// What is expected of the best point under some limits, in the user's units and direction.
@@ -46,11 +50,12 @@ pub struct BestExpected {
 
 impl LimitsLook {
     pub(super) fn of(limited: &mut Limited, watch: &dyn Watch) -> Result<LimitsLook> {
-        let Limited { limits, results, models, n_initial, .. } = limited;
+        let Limited { limits, results, models, n_initial, region, .. } = limited;
         let outlook = models.outlook(results, limits, *n_initial, watch)?.clone();
         let is_many = results.points.len() > MOST;
         let results = if is_many { results.part(limits, MOST) } else { results.clone() };
-        Ok(LimitsLook { direction: Direction::Minimize, limits: limits.clone(), outlook, results })
+        let (direction, limits, region) = (Direction::Minimize, limits.clone(), region.clone());
+        Ok(LimitsLook { direction, limits, outlook, results, region })
     }
 
     /// The same for values in the user's direction.
@@ -92,7 +97,10 @@ impl LimitsLook {
         let (low, high): (Vec<f64>, Vec<f64>) =
             centre.iter().map(|u| ((u - RADIUS).max(0.0), (u + RADIUS).min(1.0))).unzip();
         let margins = vec![0.0; outlook.modelled().count()];
-        let Some(solution) = solve(&outlook, &margins, &low, &high, &starts, watch)? else { return Ok(None) };
+        let walls = self.region.as_ref().map(|region| Walls { region, frame: None });
+        let Some(solution) = solve(&outlook, walls, &margins, &low, &high, &starts, watch)? else {
+            return Ok(None);
+        };
         let at = |posterior: &ExactPosterior, sight: &Sight| -> Result<Expected> {
             let prediction = posterior.predict(rows(std::slice::from_ref(&solution.x)).as_ref())?;
             let (mean, far) = (prediction.mean[0], INTERVAL * prediction.var[0].sqrt());

@@ -19,6 +19,7 @@ mod sight;
 mod solve;
 #[cfg(test)]
 mod tests;
+mod walls;
 
 pub use self::look::{BestExpected, LimitsLook};
 
@@ -35,6 +36,7 @@ use crate::error::{Error, RestoreFault, Result};
 use crate::limit::Limit;
 use crate::rng::Stream;
 use crate::space::Space;
+use crate::space::formula::Region;
 use crate::surrogate::watch::Watch;
 use crate::trial::{History, Purpose, Trial};
 use std::collections::BTreeMap;
@@ -56,6 +58,8 @@ pub(super) struct Limited {
     models: Models,
     /// Half the side of the box around the best point.
     radius: f64,
+    /// Where constraints between inputs are met, if there are any.
+    region: Option<Region>,
 }
 
 impl Limited {
@@ -63,7 +67,8 @@ impl Limited {
         let embedding = Embedding::new(crate::embed::Kind::Identity, space.dim(), seed, 0)?;
         let d = space.dim();
         let n_initial = settings.initial.count.unwrap_or((d + 2).clamp(5, 20));
-        let optimiser = Optimiser::new(embedding, settings.clone(), seed, 0)?;
+        let mut optimiser = Optimiser::new(embedding, settings.clone(), seed, 0)?;
+        optimiser.within(space.region());
         // Whether an evaluation answers at all is one more output, that must be negative.
         let mut limits = limits;
         limits.push(Limit::new("an answer", None, Some(0.0))?);
@@ -78,6 +83,7 @@ impl Limited {
             pending,
             models,
             radius: RADIUS.0,
+            region: space.region(),
         })
     }
 
@@ -89,6 +95,7 @@ impl Limited {
             outlook,
             pending: self.pending.values().map(|(u, _)| u.as_slice()).collect(),
             radius: self.radius,
+            region: self.region.as_ref(),
             seed: self.seed,
             turn: next.history.len() - self.n_designed.min(next.history.len()),
             id: next.id.0,
@@ -223,7 +230,15 @@ impl Engine for Limited {
             return Ok(vec![]);
         }
         let outlook = self.models.outlook(&self.results, &self.limits, self.n_initial, watch)?;
-        let mut known = propose::known(&self.results, &self.limits, outlook, self.radius, sign, watch)?;
+        let mut known = propose::known(
+            &self.results,
+            &self.limits,
+            outlook,
+            self.region.as_ref(),
+            self.radius,
+            sign,
+            watch,
+        )?;
         known.truncate(n);
         Ok(known)
     }

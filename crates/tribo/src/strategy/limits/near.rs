@@ -23,7 +23,7 @@ const SPACING: f64 = 1e-4;
 /// A box that fills the cube.
 pub(super) struct Frame {
     low: Vec<f64>,
-    width: Vec<f64>,
+    pub(super) width: Vec<f64>,
 }
 
 impl Frame {

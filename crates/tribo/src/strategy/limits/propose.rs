@@ -4,11 +4,13 @@ use super::near::near;
 use super::outlook::{Hopes, Outlook, Side};
 use super::results::Results;
 use super::solve::{VIOLATION, solve};
-use crate::acquisition::maximize::{Search, maximise};
+use super::walls::Walls;
+use crate::acquisition::maximize::{Search, maximise, maximise_inside};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::normal;
 use crate::rng::Stream;
+use crate::space::formula::Region;
 use crate::strategy::study::LimitKnown;
 use crate::surrogate::Posterior;
 use crate::surrogate::watch::Watch;
@@ -38,6 +40,8 @@ pub(super) struct Proposer<'a> {
     pub(super) outlook: &'a Outlook,
     pub(super) pending: Vec<&'a [f64]>,
     pub(super) radius: f64,
+    /// Where constraints between inputs are met, if there are any.
+    pub(super) region: Option<&'a Region>,
     pub(super) seed: u64,
     pub(super) turn: usize,
     pub(super) id: u64,
@@ -80,10 +84,19 @@ impl Proposer<'_> {
         let x = match &own {
             Some((outlook, frame)) => {
                 let (low, high) = (frame.inside(low), frame.inside(high));
-                let x = step(outlook, &frame.inside(at), &low, &high, stream, watch)?;
+                let walls = self.region.map(|region| Walls { region, frame: Some(frame) });
+                let x = step(outlook, walls, &frame.inside(at), &low, &high, stream, watch)?;
                 x.map(|x| frame.outside(&x))
             }
-            None => step(self.outlook, at, low, high, stream, watch)?,
+            None => {
+                let walls = self.region.map(|region| Walls { region, frame: None });
+                step(self.outlook, walls, at, low, high, stream, watch)?
+            }
+        };
+        // To the last digit: a step ends at a border but for rounding.
+        let x = match self.region {
+            Some(region) => x.and_then(|x| region.nearest(&x)),
+            None => x,
         };
         Ok(x.filter(|x| self.results.nearest(x) > SAME && self.is_apart(x)))
     }
@@ -125,7 +138,12 @@ impl Proposer<'_> {
         });
         let hopes = Hopes { expected: &expected, best };
         let search = Search { candidates: 512, rounds: 24, evaluations: 1_500, ..Search::default() };
-        let found = maximise(&hopes, anchor, low, high, known.as_ref(), &search, stream, watch)?;
+        let found = match self.region {
+            None => maximise(&hopes, anchor, low, high, known.as_ref(), &search, stream, watch)?,
+            Some(region) => {
+                maximise_inside(region, &hopes, anchor, low, high, known.as_ref(), &search, stream, watch)?
+            }
+        };
         if self.results.nearest(&found.x) > SAME {
             return Ok(found.x);
         }
@@ -137,6 +155,7 @@ impl Proposer<'_> {
 /// The lowest mean of the objective in a box where the means of the limits, with caution, are met.
 fn step(
     outlook: &Outlook,
+    walls: Option<Walls<'_>>,
     centre: &[f64],
     low: &[f64],
     high: &[f64],
@@ -145,7 +164,7 @@ fn step(
 ) -> Result<Option<Vec<f64>>> {
     let n_sides = outlook.modelled().count();
     let starts = starts(outlook, centre, low, high, stream)?;
-    let Some(bold) = solve(outlook, &vec![0.0; n_sides], low, high, &starts, watch)? else {
+    let Some(bold) = solve(outlook, walls, &vec![0.0; n_sides], low, high, &starts, watch)? else {
         return Ok(None);
     };
     let deviations = outlook.deviations(&bold.x)?;
@@ -153,7 +172,7 @@ fn step(
     let margins: Vec<f64> =
         deviations.iter().zip(equal).map(|(sd, equal)| if equal { 0.0 } else { CAUTION * sd }).collect();
     let starts = [bold.x.clone(), centre.to_vec()];
-    let careful = solve(outlook, &margins, low, high, &starts, watch)?;
+    let careful = solve(outlook, walls, &margins, low, high, &starts, watch)?;
     Ok(Some(match careful {
         Some(careful) if careful.violation <= 10.0 * VIOLATION => careful.x,
         _ => bold.x,
@@ -185,6 +204,7 @@ pub(super) fn known(
     results: &Results,
     limits: &[Limit],
     outlook: &Outlook,
+    region: Option<&Region>,
     radius: f64,
     sign: f64,
     watch: &dyn Watch,
@@ -197,7 +217,9 @@ pub(super) fn known(
     };
     let (low, high) = (vec![0.0; at.len()], vec![1.0; at.len()]);
     let sides: Vec<Side> = outlook.modelled().copied().collect();
-    let solution = solve(outlook, &vec![0.0; sides.len()], &low, &high, std::slice::from_ref(&at), watch)?;
+    let walls = region.map(|region| Walls { region, frame: own.as_ref().map(|(_, frame)| frame) });
+    let solution =
+        solve(outlook, walls, &vec![0.0; sides.len()], &low, &high, std::slice::from_ref(&at), watch)?;
     let x = Mat::from_fn(1, at.len(), |_, k| at[k]);
     let (means, deviations) = (outlook.means(x.as_ref())?, outlook.deviations(&at)?);
     let mut known: Vec<LimitKnown> = limits

@@ -6,11 +6,12 @@
 //! together, and are evaluated as one batch.
 
 use super::outlook::{Means, Outlook};
+use super::walls::Walls;
 use crate::error::{Error, Result};
 use crate::opt::Status;
 use crate::opt::lbfgs::{Lbfgs, LbfgsOptions};
 use crate::surrogate::watch::Watch;
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 /// Rounds of multipliers, steps in each, and starts that go on after each round.
 const ROUNDS: usize = 9;
@@ -37,16 +38,20 @@ struct Lane {
     penalty: f64,
 }
 
-/// The best solution in the box from any of the starts; sides are to be met with these margins.
+/// The best solution in the box from any of the starts; sides are to be met with these margins, and walls without.
 pub(super) fn solve(
     outlook: &Outlook,
+    walls: Option<Walls<'_>>,
     margins: &[f64],
     low: &[f64],
     high: &[f64],
     starts: &[Vec<f64>],
     watch: &dyn Watch,
 ) -> Result<Option<Solution>> {
-    let equal: Vec<bool> = outlook.modelled().map(|side| side.equal).collect();
+    let n_walls = walls.map_or(0, |walls| walls.region.n_borders());
+    let beside = std::iter::repeat_n(false, n_walls);
+    let equal: Vec<bool> = outlook.modelled().map(|side| side.equal).chain(beside).collect();
+    let margins: Vec<f64> = margins.iter().copied().chain(std::iter::repeat_n(0.0, n_walls)).collect();
     let mut lanes: Vec<Lane> = starts
         .iter()
         .map(|start| {
@@ -61,7 +66,7 @@ pub(super) fn solve(
         if watch.cancelled() {
             return Err(Error::Stopped { what: "a search within limits" });
         }
-        round(outlook, margins, &equal, low, high, &mut lanes)?;
+        round(outlook, walls, &margins, &equal, low, high, &mut lanes)?;
         lanes.sort_by(|a, b| a.solution.rank().total_cmp(&b.solution.rank()));
         lanes.truncate(kept);
     }
@@ -78,6 +83,7 @@ impl Solution {
 /// Minimises the Lagrangian of every lane, then moves its multipliers.
 fn round(
     outlook: &Outlook,
+    walls: Option<Walls<'_>>,
     margins: &[f64],
     equal: &[bool],
     low: &[f64],
@@ -103,14 +109,14 @@ fn round(
             break;
         }
         let x = Mat::from_fn(live.len(), d, |i, k| runs[live[i]].0.point()[k]);
-        let means = outlook.means(x.as_ref())?;
+        let means = all_means(outlook, walls, x.as_ref())?;
         for (row, &i) in live.iter().enumerate() {
             let (value, slope) = lagrangian(&means, row, margins, equal, &lanes[i]);
             runs[i].1 = runs[i].0.tell(value, &slope) == Status::Continue;
         }
     }
     let x = Mat::from_fn(runs.len(), d, |i, k| runs[i].0.best().0[k]);
-    let means = outlook.means(x.as_ref())?;
+    let means = all_means(outlook, walls, x.as_ref())?;
     for (i, lane) in lanes.iter_mut().enumerate() {
         let violation = |j: usize| {
             let side = means.sides[j][i] + margins[j];
@@ -129,6 +135,15 @@ fn round(
         }
     }
     Ok(())
+}
+
+/// The means, with walls after the sides.
+fn all_means(outlook: &Outlook, walls: Option<Walls<'_>>, x: MatRef<'_, f64>) -> Result<Means> {
+    let mut means = outlook.means(x)?;
+    if let Some(walls) = walls {
+        walls.add(&mut means, x);
+    }
+    Ok(means)
 }
 
 /// L of a lane at a row of the means, and its slopes.

@@ -36,6 +36,7 @@ use crate::embed;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::rng::Stream;
+use crate::space::formula::Region;
 use crate::space::{Direction, Kind, Point, Space, UnitPoint};
 use crate::surrogate::watch::{Unwatched, Watch};
 use crate::trial::{History, Outcome, Purpose, Recipe, Told, Trial, TrialId};
@@ -83,6 +84,8 @@ pub struct Study {
     discrete: bool,
     /// Whether z is the point itself, so that a model sees every coordinate.
     models_all: bool,
+    /// Where constraints between inputs are met, if there are any.
+    region: Option<Region>,
 }
 
 impl Study {
@@ -156,7 +159,7 @@ impl Study {
         };
         let discrete =
             space.parameters().iter().any(|parameter| !matches!(parameter.kind(), Kind::Float { .. }));
-        let models_all = engine.models_all();
+        let (models_all, region) = (engine.models_all(), space.region());
         Ok(Study {
             space,
             direction,
@@ -170,6 +173,7 @@ impl Study {
             restored: vec![],
             discrete,
             models_all,
+            region,
         })
     }
 
@@ -236,7 +240,7 @@ impl Study {
         self.look_at_restored()?;
         let id = self.history.next_id();
         let mut plan = self.engine.propose(Next { id, history: &self.history }, watch)?;
-        let (mut canonical, mut fingerprint) = self.canonical(&plan.trial)?;
+        let (mut canonical, mut fingerprint) = self.admissible(&mut plan)?;
         if plan.must_be_new && self.proposed.contains_key(&fingerprint) {
             match self.redraw(&mut plan)? {
                 Some(other) => (canonical, fingerprint) = other,
@@ -262,12 +266,22 @@ impl Study {
             if !self.engine.redraw(plan, n_drawn, &mut stream) {
                 break;
             }
-            let other = self.canonical(&plan.trial)?;
+            let other = self.admissible(plan)?;
             if !plan.must_be_new || !self.proposed.contains_key(&other.1) {
                 return Ok(Some(other));
             }
         }
         Ok(None)
+    }
+
+    /// As [`Study::canonical`], for a trial that is yet to be asked: where its point misses a constraint between inputs, it is
+    /// moved to the nearest that meets them all. Points that are not z itself are made so by their engines.
+    fn admissible(&self, plan: &mut Plan) -> Result<(UnitPoint, u64)> {
+        let (canonical, fingerprint) = self.canonical(&plan.trial)?;
+        let missed = |region: &&Region| self.models_all && !region.admits(canonical.as_slice());
+        let Some(region) = self.region.as_ref().filter(missed) else { return Ok((canonical, fingerprint)) };
+        plan.trial.z = region.nearest(canonical.as_slice()).unwrap_or_else(|| canonical.into_vec());
+        self.canonical(&plan.trial)
     }
 
     /// Takes note of the points of restored trials.

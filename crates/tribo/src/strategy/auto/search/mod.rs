@@ -107,6 +107,9 @@ impl ModelSearch {
         let Some(modelled) = &mut self.modelled else {
             return Err(Error::Empty { what: "inputs to search" });
         };
+        if let Some(Recipe::Set { base, inputs }) = &recipe {
+            modelled.optimiser.within(context.recipes.region(inputs, *base));
+        }
         let Proposal { u, purpose, decision } = modelled.optimiser.propose(next, Purpose::Exploit, watch)?;
         let mut plan = Plan::new(id, u, purpose, recipe);
         plan.trial.decision = decision;

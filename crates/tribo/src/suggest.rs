@@ -2,7 +2,7 @@
 
 /// The best candidate: the same but for case, or a beginning of just one candidate (`min`), or within one edit for
 /// every three characters. An edit inserts, removes or replaces a character or swaps two neighbours. Of equals, the first.
-pub(super) fn suggest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+pub fn suggest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let lower = word.to_lowercase().replace('-', "_");
     let begun = |candidate: &&&str| lower.len() >= 3 && candidate.starts_with(&lower);
     let mut beginnings = candidates.iter().filter(begun);

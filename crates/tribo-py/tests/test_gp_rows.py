@@ -148,6 +148,16 @@ def test_columns_of_labels_are_checked() -> None:
         gp.save("nowhere")
 
 
+def test_a_pickle_without_the_new_arguments_is_read() -> None:
+    X, y = data()
+    gp = SparseGP(inducing=10).fit(X, y)
+    for name in ("_columns", "_categories", "_clip_inputs"):
+        del gp.__dict__[name]
+    again = pickle.loads(pickle.dumps(gp))
+    assert np.array_equal(again.predict(X), SparseGP(inducing=10).fit(X, y).predict(X))
+    assert np.array_equal(again.fit(X, y).predict(X), again.predict(X))
+
+
 def test_clipped_inputs_end_at_the_edge() -> None:
     X, y = data(400)
     X[:2, 0] = [-40.0, 900.0]

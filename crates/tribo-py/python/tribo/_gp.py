@@ -117,6 +117,11 @@ class SparseGP:
     ['length_scales', 'mean', 'noise_variance', 'signal_variance']
     """
 
+    # What a SparseGP lacks that was pickled by a version without them.
+    _categories: Sequence[int] = ()
+    _clip_inputs: float = 0.0
+    _columns: _Columns | None = None
+
     def __init__(
         self,
         kernel: Kernel = "matern32",
@@ -167,7 +172,7 @@ class SparseGP:
         self._clip_inputs = _number("clip_inputs", clip_inputs)
         if not 0 <= self._clip_inputs < 0.5:
             raise ArgumentError(f"clip_inputs is {clip_inputs!r}; it must be in [0, 0.5)")
-        self._columns: _Columns | None = None
+        self._columns = None
         self._fitted: FittedGp | None = None
 
     def fit(
@@ -426,7 +431,7 @@ class _Columns(NamedTuple):
     seen: dict[int, Floats]
 
     @staticmethod
-    def of(X: Floats, categories: list[int], clip: float) -> _Columns:
+    def of(X: Floats, categories: Sequence[int], clip: float) -> _Columns:
         seen = {}
         for column in categories:
             if column >= X.shape[1]:

@@ -10,6 +10,8 @@
 //! A factorisation that fails is a place where the objective is infinite; this file is where that is decided, and
 //! the optimiser backs off from it.
 
+mod outputs;
+
 use super::data::{Data, OwnRows, Scale};
 use super::exact::ExactPosterior;
 use super::extremes::Extremes;
@@ -596,7 +598,8 @@ impl<'a> Search<'a> {
         let promised = run.predicted_decrease(&told.1);
         let mut status = run.tell(told.0, &told.1);
         self.tell_progress(run.best().1);
-        if matches!(stage, Stage::Check | Stage::AfterSubset) && promised <= tolerance * told.0.abs().max(1.0) {
+        if matches!(stage, Stage::Check | Stage::AfterSubset) && promised <= tolerance * told.0.abs().max(1.0)
+        {
             status = Status::Stopped(Stop::DecreaseSmall);
         }
         while status == Status::Continue && !self.watch.deadline_passed() {

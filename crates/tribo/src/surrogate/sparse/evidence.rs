@@ -69,6 +69,15 @@ impl Fit {
     }
 }
 
+/// LB of B = I + V Vᵀ.
+fn factor_of_b(sums: &Statistics) -> Result<Factor> {
+    let mut b = sums.gram.clone();
+    for i in 0..b.nrows() {
+        b[(i, i)] += 1.0;
+    }
+    Factor::new("I + V V'", b.as_ref(), JITTER_IF_NEEDED)
+}
+
 impl Evidence {
     pub(super) fn new(
         model: &Model<'_>,
@@ -76,22 +85,44 @@ impl Evidence {
         noise: Noise,
         watch: &dyn Watch,
     ) -> Result<Evidence> {
+        let frame = Evidence::frame(model, hyper)?;
+        let sums = Statistics::gather(model, hyper, &frame, noise, watch)?;
+        go_on(watch, "the factor of B")?;
+        let lb = factor_of_b(&sums)?;
+        let fit = Fit::new(&frame, &sums, &lb, model.mean);
+        Ok(Evidence { hyper: hyper.clone(), mean: model.mean, noise, frame, sums, lb, fit })
+    }
+
+    /// As [`Evidence::new`], for the model's own output and `others` at the same rows, each with its mean: one pass and one
+    /// factor for all.
+    pub(super) fn outputs(
+        model: &Model<'_>,
+        hyper: &Hyperparameters,
+        noise: Noise,
+        others: &[(&[f64], Mean)],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Evidence>> {
+        let frame = Evidence::frame(model, hyper)?;
+        let values: Vec<&[f64]> = others.iter().map(|(values, _)| *values).collect();
+        let sums = Statistics::gather_outputs(model, hyper, &frame, noise, &values, watch)?;
+        go_on(watch, "the factor of B")?;
+        let lb = factor_of_b(&sums[0])?;
+        let means = std::iter::once(model.mean).chain(others.iter().map(|(_, mean)| *mean));
+        let evidences = sums.into_iter().zip(means).map(|(sums, mean)| {
+            let fit = Fit::new(&frame, &sums, &lb, mean);
+            Evidence { hyper: hyper.clone(), mean, noise, frame: frame.clone(), sums, lb: lb.clone(), fit }
+        });
+        Ok(evidences.collect())
+    }
+
+    fn frame(model: &Model<'_>, hyper: &Hyperparameters) -> Result<Arc<Frame>> {
         hyper.check(model.data.dim())?;
         let origin = first_row(model.inducing);
         let z = Scaled::new(&hyper.kernel, model.inducing, &origin);
         let kuu = hyper.kernel.matrix(&z, &z);
         let luu = Factor::new("Kuu", kuu.as_ref(), JITTER_ALWAYS)?;
-        let frame =
-            Arc::new(Frame { inducing: model.inducing.to_owned(), origin, z, luu, y_shift: model.y_shift });
-        let sums = Statistics::gather(model, hyper, &frame, noise, watch)?;
-        go_on(watch, "the factor of B")?;
-        let mut b = sums.gram.clone();
-        for i in 0..b.nrows() {
-            b[(i, i)] += 1.0;
-        }
-        let lb = Factor::new("I + V V'", b.as_ref(), JITTER_IF_NEEDED)?;
-        let fit = Fit::new(&frame, &sums, &lb, model.mean);
-        Ok(Evidence { hyper: hyper.clone(), mean: model.mean, noise, frame, sums, lb, fit })
+        let (inducing, y_shift) = (model.inducing.to_owned(), model.y_shift);
+        Ok(Arc::new(Frame { inducing, origin, z, luu, y_shift }))
     }
 
     /// The objective.

@@ -22,13 +22,14 @@
 //!
 //! `blocks` cuts the data and fixes the order of sums; `statistics` is the first pass, `evidence` the objective,
 //! `gradient` the second pass, `groups` the blocks of PITC, `posterior` what remains, `state` the
-//! same as plain numbers. Choosing inducing points
+//! same as plain numbers, `outputs` several processes from one pass. Choosing inducing points
 //! and hyper-parameters belongs to `inducing` and `train`.
 
 mod blocks;
 mod evidence;
 mod gradient;
 mod groups;
+mod outputs;
 mod posterior;
 mod state;
 mod statistics;

@@ -115,7 +115,7 @@ impl Statistics {
         watch: &dyn Watch,
     ) -> Result<Statistics> {
         let m = model.inducing.nrows();
-        let mut total = blocks::run(
+        let total = blocks::run(
             model,
             false,
             watch,
@@ -123,20 +123,68 @@ impl Statistics {
             Statistics::join,
             |block, scratch, sums| {
                 whiten(hyper, frame, block, scratch);
-                add_block(model, hyper, frame, noise, block, scratch, sums)
+                add_block(model, hyper, frame, noise, block, scratch, sums)?;
+                Ok(())
             },
         )?;
+        Ok(total.finished(model, hyper, noise))
+    }
+
+    /// What was left to the end of a pass.
+    fn finished(mut self, model: &Model<'_>, hyper: &Hyperparameters, noise: Noise) -> Statistics {
         if noise == Noise::Constant {
             // The scaling by a constant Λ^(-1/2) was left to the end.
-            total.scale(1.0 / hyper.noise_var);
-            total.log_det_lambda += total.n * hyper.noise_var.ln();
+            self.scale(1.0 / hyper.noise_var);
+            self.log_det_lambda += self.n * hyper.noise_var.ln();
         }
-        total.scale(model.weight);
-        total.log_det_lambda *= model.weight;
-        total.residual *= model.weight;
-        total.n *= model.weight;
-        total.precision *= model.weight;
-        Ok(total)
+        self.scale(model.weight);
+        self.log_det_lambda *= model.weight;
+        self.residual *= model.weight;
+        self.n *= model.weight;
+        self.precision *= model.weight;
+        self
+    }
+
+    /// As [`Statistics::gather`], with the sums of `others` as well, which are outputs at the same rows: everything but their
+    /// right-hand sides is shared, and left out of their Gram matrices.
+    pub(super) fn gather_outputs(
+        model: &Model<'_>,
+        hyper: &Hyperparameters,
+        frame: &Frame,
+        noise: Noise,
+        others: &[&[f64]],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Statistics>> {
+        let m = model.inducing.nrows();
+        let join = |a: &mut Vec<Statistics>, b: &Vec<Statistics>| {
+            a.iter_mut().zip(b).for_each(|(a, b)| a.join(b));
+        };
+        let zero = || {
+            let own = Statistics { gram: Mat::zeros(0, 0), ..Statistics::zero(m) };
+            std::iter::once(Statistics::zero(m)).chain(others.iter().map(|_| own.clone())).collect()
+        };
+        let mut totals = blocks::run(model, false, watch, zero, join, |block, scratch, sums| {
+            whiten(hyper, frame, block, scratch);
+            let (first, rest) = sums.split_at_mut(1);
+            let scale = add_block(model, hyper, frame, noise, block, scratch, &mut first[0])?;
+            let v = scratch.w.as_ref().subrows(0, block.y.len());
+            for (sums, y) in rest.iter_mut().zip(others) {
+                let mut y: Vec<f64> = y[block.rows.clone()].iter().map(|y| y - frame.y_shift).collect();
+                multiply(&mut y, &scale);
+                (0..m).for_each(|j| sums.v_y[j] += dot(block_column(v, j), &y));
+                sums.y_y += dot(&y, &y);
+                sums.y_one += dot(&y, &scale);
+            }
+            Ok(())
+        })?;
+        let rest = totals.split_off(1);
+        let first = totals.remove(0).finished(model, hyper, noise);
+        let shared = Statistics { gram: Mat::zeros(0, 0), ..first.clone() };
+        let rest = rest.into_iter().map(|sums| {
+            let Statistics { v_y, y_y, y_one, .. } = sums.finished(model, hyper, noise);
+            Statistics { v_y, y_y, y_one, ..shared.clone() }
+        });
+        Ok(std::iter::once(first).chain(rest).collect())
     }
 }
 
@@ -163,7 +211,7 @@ fn whiten(hyper: &Hyperparameters, frame: &Frame, block: &Block<'_>, scratch: &m
     product::whiten_rows(frame.luu.l(), scratch.w.as_mut().subrows_mut(0, b));
 }
 
-/// Scales the whitened block by Λ^(-1/2) and adds it to the sums.
+/// Scales the whitened block by Λ^(-1/2), adds it to the sums, and returns what 1 was scaled to.
 fn add_block(
     model: &Model<'_>,
     hyper: &Hyperparameters,
@@ -172,7 +220,7 @@ fn add_block(
     block: &Block<'_>,
     scratch: &mut Scratch,
     sums: &mut Statistics,
-) -> Result<()> {
+) -> Result<Vec<f64>> {
     let b = block.y.len();
     let mut y: Vec<f64> = block.y.iter().map(|y| y - frame.y_shift).collect();
     let mut one = vec![1.0; b];
@@ -228,7 +276,7 @@ fn add_block(
     sums.add(scratch.w.as_ref().subrows(0, b), &y, &one);
     sums.n += if block.counts.is_empty() { b as f64 } else { block.counts.iter().sum() };
     sums.precision += if precisions.is_empty() { b as f64 } else { precisions.iter().sum() };
-    Ok(())
+    Ok(one)
 }
 
 /// FIC's λ = kᵢᵢ - qᵢᵢ + ρ σ² for every row.

@@ -4,7 +4,9 @@ use super::*;
 
 /// Every kind but PITC, which takes neither.
 fn kinds() -> impl Iterator<Item = (Approximation, Objective)> {
-    super::kinds().into_iter().filter(|(approximation, _)| !matches!(approximation, Approximation::Pitc { .. }))
+    super::kinds()
+        .into_iter()
+        .filter(|(approximation, _)| !matches!(approximation, Approximation::Pitc { .. }))
 }
 
 /// Positive numbers between 0.2 and 3.

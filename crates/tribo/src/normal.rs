@@ -283,7 +283,10 @@ mod tests {
         ];
         for (freedom, t, log) in golden {
             let found = log_chi_square_tail(freedom, t);
-            assert!((found - log).abs() <= 4e-15 * log.abs().max(1.0), "{freedom} {t}: {found} and not {log}");
+            assert!(
+                (found - log).abs() <= 4e-15 * log.abs().max(1.0),
+                "{freedom} {t}: {found} and not {log}"
+            );
         }
         assert_eq!(log_chi_square_tail(4, 0.0), 0.0);
     }

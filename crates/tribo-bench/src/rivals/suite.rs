@@ -92,9 +92,7 @@ impl Instance {
         let [parameter] = self.space.parameters() else { return None };
         let Kind::Float { low, high, .. } = *parameter.kind() else { return None };
         let value = Arc::clone(&self.value);
-        let value = Arc::new(move |x: &[f64]| {
-            value(&x.iter().map(|x| low + high - x).collect::<Vec<f64>>())
-        });
+        let value = Arc::new(move |x: &[f64]| value(&x.iter().map(|x| low + high - x).collect::<Vec<f64>>()));
         Some(Instance { value, ..self.clone() })
     }
 

@@ -287,10 +287,7 @@ pub fn write_figures(options: &Options, runs: &[Run], folder: &Path) -> std::io:
             title: format!("{problem} in {} inputs, {} workers", options.inputs, options.workers),
             x: Axis::linear("evaluations"),
             y: Axis::log("regret"),
-            series: vec![
-                of(true, &format!("with {} earlier results", options.rows)),
-                of(false, "without"),
-            ],
+            series: vec![of(true, &format!("with {} earlier results", options.rows)), of(false, "without")],
             ..LineChart::default()
         };
         std::fs::write(folder.join(format!("three-{problem}.svg")), chart.to_svg())?;

@@ -311,7 +311,11 @@ impl Codec {
     }
 
     /// Whether values fit, however many there are.
-    fn check_values(&self, parameter: &Parameter, values: &Values) -> std::result::Result<(), ParameterFault> {
+    fn check_values(
+        &self,
+        parameter: &Parameter,
+        values: &Values,
+    ) -> std::result::Result<(), ParameterFault> {
         let of_vector = |element: usize| parameter.size().map(|_| element);
         match (self, values) {
             (Codec::Float(Interval { low, high, .. }), Values::Float(values)) => {

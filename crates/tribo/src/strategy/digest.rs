@@ -261,7 +261,8 @@ impl<'a> Trend<'a> {
             let fitting: Vec<Option<Vec<f64>>> =
                 (0..y.len()).map(|i| encoded(self.space, &self.firsts, x.row(i).iter().copied())).collect();
             let middle = vec![0.5; self.posterior.inducing().ncols()];
-            let points = Mat::from_fn(y.len(), middle.len(), |i, k| fitting[i].as_ref().unwrap_or(&middle)[k]);
+            let points =
+                Mat::from_fn(y.len(), middle.len(), |i, k| fitting[i].as_ref().unwrap_or(&middle)[k]);
             let means = self.posterior.predict_mean(points.as_ref())?;
             see(start, &fitting, y, &means);
         }
@@ -281,7 +282,8 @@ impl<'a> Trend<'a> {
     fn keep(&self, source: &dyn Source, seed: u64, digest: &mut Digest, watch: &dyn Watch) -> Result<()> {
         let k = self.inputs.len();
         let count = |(each, beyond): (usize, usize)| beyond + each * k;
-        let any = Stream::new(seed, "any earlier results", 0).choose(source.len(), count(ANY).min(source.len()));
+        let any =
+            Stream::new(seed, "any earlier results", 0).choose(source.len(), count(ANY).min(source.len()));
         let mut lowest: Vec<Kept> = vec![];
         let mut others: Vec<Kept> = vec![];
         let mut bar = f64::INFINITY;

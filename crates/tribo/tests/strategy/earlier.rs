@@ -140,8 +140,9 @@ fn whatever_the_rows_are_no_ask_fails() {
         assert_eq!(taken, !earlier.inputs.is_empty(), "{name}");
         run(&mut study, 30, |x| value(&problem, x));
         // Evaluations that give nothing, and twenty at once.
-        let mut broken = super::Study::new(cube(INPUTS), Direction::Minimize, Strategy::auto(), Some(100), seed)
-            .expect("a study");
+        let mut broken =
+            super::Study::new(cube(INPUTS), Direction::Minimize, Strategy::auto(), Some(100), seed)
+                .expect("a study");
         broken.recall(&earlier).expect(name);
         for _ in 0..3 {
             for asked in broken.ask(20).expect(name) {
@@ -171,7 +172,8 @@ fn categories_and_integers_are_read_as_positions_and_numbers() {
         62 => 10_f64.powf(-4.0 * stream.uniform()),
         _ => 4.0 * stream.uniform() - 2.0,
     });
-    let f = |x: &[f64]| (x[17] - 0.5).powi(2) + 0.2 * (x[60] - 4.0).abs() + x[61] + (x[62].log10() + 2.0).abs();
+    let f =
+        |x: &[f64]| (x[17] - 0.5).powi(2) + 0.2 * (x[60] - 4.0).abs() + x[61] + (x[62].log10() + 2.0).abs();
     let found = digest(&x, &space, Direction::Minimize, f);
     assert_eq!(found.inputs, [17, 60, 61, 62]);
     // A float, an integer, three categories, a logarithm.

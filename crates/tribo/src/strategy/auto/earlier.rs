@@ -7,7 +7,7 @@
 //! - They are the same, up to the noise: the rows stay for good.
 //! - They are roughly the same, by the median of the differences beside the spread of the earlier values: the rows stay
 //!   until the search has results of its own, as slopes do. A model that has to pass through both would not come to a point.
-//! - They are not: the rows are dropped. The inputs stay named until each is checked.
+//! - They are not: the rows are dropped. The inputs stay named until each is checked, and the others are screened meanwhile.
 
 use super::context::{Context, Task};
 use super::phase::Opening;
@@ -89,11 +89,8 @@ pub(super) fn spread(context: &Context, own: f64) -> f64 {
 /// Judges the rows by what was asked again, and says what the search begins with.
 pub(super) fn judge(context: &mut Context) -> Opening {
     let Some(rows) = &mut context.earlier else { return Opening::Checks };
-    let pairs = rows.again.iter().zip(&rows.values);
-    let mut apart: Vec<f64> = pairs.filter_map(|(new, old)| Some((new.as_ref()? - old).abs())).collect();
-    apart.sort_by(f64::total_cmp);
-    let (spread, asked) = (rows.spread, apart.len());
-    let difference = apart.get(asked / 2).copied().unwrap_or(f64::INFINITY);
+    let (asked, difference) = rows.differ();
+    let spread = rows.spread;
     let same = (tuning::SAME_DEVIATIONS * context.noise.sigma).max(tuning::SAME_AS_BEFORE * spread);
     rows.trust = if difference <= same { Trust::Same } else { Trust::Rough };
     let kept = difference <= same.max(tuning::ROUGHLY_AS_BEFORE * spread);
@@ -101,7 +98,15 @@ pub(super) fn judge(context: &mut Context) -> Opening {
         context.earlier = None;
     }
     context.found(Fact::AskedAgain { asked, difference, spread, kept });
-    if kept { Opening::RestCheck } else { Opening::AllChecks }
+    if kept { Opening::RestCheck } else { Opening::ChecksAndScreen }
+}
+
+/// Whether enough answers are back to say that the rows are of another function, so that nobody waits for the others.
+pub(super) fn are_refuted(context: &Context) -> bool {
+    let Some(rows) = &context.earlier else { return false };
+    let noise = tuning::SAME_DEVIATIONS * context.noise.sigma_of_pair().unwrap_or(f64::INFINITY);
+    let (asked, difference) = rows.differ();
+    asked >= tuning::REFUTED_BY && difference > noise.max(tuning::ROUGHLY_AS_BEFORE * rows.spread)
 }
 
 /// Drops rows that are roughly right, once the search has results of its own.
@@ -114,6 +119,14 @@ pub(super) fn drop_rough(context: &mut Context) {
 }
 
 impl EarlierRows {
+    /// How many rows were asked again and answered, and the median of the differences; infinite if there is none.
+    fn differ(&self) -> (usize, f64) {
+        let pairs = self.again.iter().zip(&self.values);
+        let mut apart: Vec<f64> = pairs.filter_map(|(new, old)| Some((new.as_ref()? - old).abs())).collect();
+        apart.sort_by(f64::total_cmp);
+        (apart.len(), apart.get(apart.len() / 2).copied().unwrap_or(f64::INFINITY))
+    }
+
     /// Whether all of these inputs are named by the rows, so that a model of them can see the rows.
     pub(super) fn are_in(&self, inputs: &[usize]) -> bool {
         inputs.iter().all(|input| self.inputs.binary_search(input).is_ok())

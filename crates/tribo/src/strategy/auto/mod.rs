@@ -282,9 +282,10 @@ impl Auto {
                     }
                     Opening::Checks => self.verification.check_named(&mut self.context),
                     Opening::RestCheck => self.check_rest(),
-                    Opening::AllChecks => {
+                    Opening::ChecksAndScreen => {
                         self.verification.check_named(&mut self.context);
-                        self.check_rest();
+                        let step = screening::screen_all(&mut self.context);
+                        self.go(step)?;
                     }
                 }
             }

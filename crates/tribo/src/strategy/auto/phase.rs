@@ -89,8 +89,8 @@ pub(super) enum Opening {
     Spread,
     /// Whether inputs named by an earlier search still matter.
     Checks,
+    /// The same, while the others are screened: what named them turned out to be wrong.
+    ChecksAndScreen,
     /// Whether inputs were missed.
     RestCheck,
-    /// Both at once, since what named them turned out to be wrong.
-    AllChecks,
 }

@@ -135,8 +135,10 @@ impl Start {
             self.probes = None;
         }
         let (part, of) = tuning::START_BACK;
-        let asked = !context.queue.iter().any(|queued| matches!(queued.task, Task::Start { .. } | Task::Again(_)));
-        if !(asked && of * self.n_back >= part * self.n_jobs) {
+        let asked =
+            !context.queue.iter().any(|queued| matches!(queued.task, Task::Start { .. } | Task::Again(_)));
+        let is_back = of * self.n_back >= part * self.n_jobs || earlier::are_refuted(context);
+        if !(asked && is_back) {
             return Step::Stay;
         }
         context.noise.scale = earlier::spread(context, spread(&values));

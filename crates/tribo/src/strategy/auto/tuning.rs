@@ -45,6 +45,8 @@ pub(super) const SAME_DEVIATIONS: f64 = 3.0;
 pub(super) const SAME_AS_BEFORE: f64 = 1e-6;
 /// Roughly as before: differences up to this part of the spread.
 pub(super) const ROUGHLY_AS_BEFORE: f64 = 0.5;
+/// Answers with which they are refuted before the others are back.
+pub(super) const REFUTED_BY: usize = 3;
 /// Results of the search for each input, beyond those that slopes wait for, after which rough rows are dropped.
 pub(super) const OWN_EACH: usize = 2;
 

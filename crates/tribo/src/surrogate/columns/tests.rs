@@ -124,16 +124,16 @@ fn what_matters_is_named_whatever_its_shape() {
         });
         assert_eq!(named(&x, &y), [3, 7, 20, 499], "seed {seed}");
         // Monotone maps of the values or of a column change nothing.
-        let data = |x: &Mat<f64>, y: &[f64]| {
-            screen(&Data::new(x.as_ref(), y).unwrap(), 0.01, &Unwatched).unwrap()
-        };
+        let data =
+            |x: &Mat<f64>, y: &[f64]| screen(&Data::new(x.as_ref(), y).unwrap(), 0.01, &Unwatched).unwrap();
         let wild: Vec<f64> = y.iter().map(|y| (9.0 * y).exp()).collect();
         let mut mapped = x.clone();
         (0..4_000).for_each(|i| mapped[(i, 3)] = -(1e-3 + x[(i, 7)]).recip());
         (0..4_000).for_each(|i| mapped[(i, 7)] = x[(i, 3)].powi(3));
         let (plain, other) = (data(&x, &y), data(&mapped, &wild));
         for (a, b) in plain.named.iter().zip(&other.named) {
-            let swapped = [(3, 7), (7, 3)].iter().find(|(from, _)| *from == a.column).map_or(a.column, |s| s.1);
+            let swapped =
+                [(3, 7), (7, 3)].iter().find(|(from, _)| *from == a.column).map_or(a.column, |s| s.1);
             assert_eq!((swapped, a.statistic, a.freedom), (b.column, b.statistic, b.freedom), "seed {seed}");
         }
     }

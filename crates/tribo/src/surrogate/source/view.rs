@@ -49,7 +49,12 @@ impl Source for Picked<'_> {
 
     fn reader(&self, start: usize) -> Result<Box<dyn Reader + '_>> {
         let most = (HELD_NUMBERS / self.source.dim().max(1)).max(1);
-        Ok(Box::new(PickedReader { reader: self.source.reader(start)?, of: self, most, held: Mat::zeros(0, 0) }))
+        Ok(Box::new(PickedReader {
+            reader: self.source.reader(start)?,
+            of: self,
+            most,
+            held: Mat::zeros(0, 0),
+        }))
     }
 }
 

@@ -25,8 +25,9 @@ impl ModelSearch {
             SearchSpace::Named => Coordinates::Inputs(context.named_inputs()),
         };
         let earlier_from = earlier_rows::seen(context, &coordinates);
-        let is_same =
-            |modelled: &Modelled| modelled.coordinates == coordinates && modelled.earlier_from == earlier_from;
+        let is_same = |modelled: &Modelled| {
+            modelled.coordinates == coordinates && modelled.earlier_from == earlier_from
+        };
         if self.modelled.as_ref().is_some_and(is_same) {
             return Ok(());
         }

@@ -333,7 +333,7 @@ fn latin_hypercube(x: MatRef<'_, f64>, sides: Option<Vec<(f64, f64)>>) -> Induci
     Inducing::LatinHypercube { low, high }
 }
 
-fn prior((name, first, second): (String, f64, f64)) -> PyResult<Prior> {
+pub(crate) fn prior((name, first, second): (String, f64, f64)) -> PyResult<Prior> {
     match name.as_str() {
         "log_normal" => Ok(Prior::LogNormal { location: first, scale: second }),
         "gamma" => Ok(Prior::Gamma { shape: first, rate: second }),
@@ -342,10 +342,10 @@ fn prior((name, first, second): (String, f64, f64)) -> PyResult<Prior> {
 }
 
 /// Follows a fit: Ctrl-C, and a Python function that is told of the progress. What it raises ends the fit.
-struct Observer<'a> {
-    flag: &'a interrupt::Flag,
-    progress: Option<Py<PyAny>>,
-    failed: Mutex<Option<PyErr>>,
+pub(crate) struct Observer<'a> {
+    pub(crate) flag: &'a interrupt::Flag,
+    pub(crate) progress: Option<Py<PyAny>>,
+    pub(crate) failed: Mutex<Option<PyErr>>,
 }
 
 impl Watch for Observer<'_> {

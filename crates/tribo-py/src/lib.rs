@@ -11,6 +11,7 @@ mod gp;
 mod gp_state;
 mod interrupt;
 mod picture;
+mod source;
 mod space;
 mod study;
 
@@ -24,5 +25,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.setattr("_panic", wrap_pyfunction!(interrupt::_panic, module)?)?;
     error::register(module)?;
     study::register(module)?;
+    source::register(module)?;
     gp::register(module)
 }

@@ -57,8 +57,8 @@ pub(super) fn page(
     );
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by(|&a, &b| parts[b].total_cmp(&parts[a]));
-    let slices = order.iter().take(SLICES).map(|&k| Ok(Box::new(slice(model, check, k)?) as Box<dyn Chart>));
-    html.charts(&slices.collect::<Result<Vec<_>, Failure>>()?);
+    let slices = order.iter().take(SLICES).map(|&k| slice(model, check, k));
+    html.charts(&on_one_axis(slices.collect::<Result<Vec<_>, Failure>>()?));
     html.section("Length scales");
     let shown = |(name, length, relative): &(&str, f64, f64)| {
         vec![(*name).to_owned(), plain(*length), plain(*relative)]
@@ -168,6 +168,18 @@ fn slice(model: &NamedModel, check: &Check, k: usize) -> Result<LineChart, Failu
         size: Some((260.0, 180.0)),
         ..LineChart::default()
     })
+}
+
+/// Charts with the same ends of y: what hardly changes anything looks it.
+fn on_one_axis(mut charts: Vec<LineChart>) -> Vec<Box<dyn Chart>> {
+    let bands = charts.iter().flat_map(|chart| &chart.series).flat_map(|series| &series.band);
+    let (low, high) = bands.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (_, lower, upper)| {
+        (low.min(*lower), high.max(*upper))
+    });
+    if low < high {
+        charts.iter_mut().for_each(|chart| chart.y = chart.y.clone().within(low, high));
+    }
+    charts.into_iter().map(|chart| Box::new(chart) as Box<dyn Chart>).collect()
 }
 
 /// The values of an input in the rows held out, sorted.

@@ -14,7 +14,9 @@ __all__ = [
     "TrialError",
     "TriboError",
     "__version__",
+    "fit_table",
     "parse_limit",
+    "table_columns",
 ]
 
 __version__: str
@@ -25,6 +27,15 @@ class TrialError(TriboError, ValueError): ...
 class StoreError(TriboError, OSError): ...
 class InternalError(TriboError, RuntimeError): ...
 
+def fit_table(
+    path: str,
+    inputs: list[str],
+    output: str,
+    skip_bad: bool,
+    settings: Mapping[str, Any],
+    progress: Callable[..., object] | None,
+) -> tuple[dict[str, Any], tuple[int, int, float, bool], int, list[str]]: ...
+def table_columns(path: str) -> list[str]: ...
 def parse_limit(text: str, /) -> tuple[str, float | None, float | None]: ...
 @final
 class Study:

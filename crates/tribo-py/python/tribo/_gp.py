@@ -346,6 +346,58 @@ class SparseGP:
         n = _integer("n", n, 1, _MOST_NUMBERS // len(X))
         return fitted.sample(X, n, _integer("seed", seed, 0, 2**64 - 1))
 
+    def fit_source(
+        self,
+        source: Any,
+        *,
+        inputs: Sequence[str] | None = None,
+        output: str | None = None,
+        skip_bad: bool = False,
+        progress: Callable[[FitProgress], object] | None = None,
+    ) -> SparseGP:
+        """As `fit`, to rows that need not fit into memory. Returns self.
+
+        `source` is the path of a table (.parquet, .npy, .csv, .jsonl), which is read anew in every pass; or rows that are
+        read once and kept in a file of their own meanwhile: blocks (X, y) from an iterable or a function that returns one,
+        anything with `__arrow_c_stream__` or `to_batches` (a pyarrow Table, RecordBatchReader or Dataset, a polars
+        DataFrame). `inputs` and `output` name columns; by default all but the output, of a .npy file the last. Rows with a
+        missing or non-finite number are refused, with the places of the first; `skip_bad=True` leaves them out. Ctrl-C ends
+        it, leaving the model as it was.
+
+        >>> import numpy as np, tribo
+        >>> def blocks():
+        ...     for start in range(0, 200, 50):
+        ...         X = np.linspace(start, start + 49, 50).reshape(-1, 1) / 40
+        ...         yield X, np.sin(X[:, 0])
+        >>> gp = tribo.SparseGP(inducing=30).fit_source(blocks)
+        >>> bool(abs(gp.predict([[1.5]])[0] - np.sin(1.5)) < 1e-3)
+        True
+        """
+        from tribo import _source
+
+        if self._fixed is not None:
+            raise ArgumentError("fixed is for arrays; leave it out to fit a source, or equal ends of ranges")
+        if progress is not None and not callable(progress):
+            raise ArgumentError("progress is not callable; give a function of one argument")
+        given = self._inducing_points
+        settings = {
+            "kernel": self._kernel,
+            "ard": self._ard,
+            "approximation": self._approximation,
+            "group": self._group,
+            "objective": self._objective,
+            "inducing": self._inducing,
+            "inducing_points": given if isinstance(given, str) else given.tolist(),
+            "inducing_box": self._inducing_box,
+            "mean": self._mean,
+            "ranges": self._ranges,
+            "priors": self._priors,
+            "seed": self._seed,
+        }
+        told = None if progress is None else lambda *told: progress(FitProgress(*told))
+        self._fitted = _source.fit(source, settings, inputs, output, skip_bad, told)
+        return self
+
     def save(
         self, path: str | os.PathLike[str], *, inputs: Sequence[str] | None = None, output: str = "y"
     ) -> None:

@@ -89,7 +89,7 @@ fn another_constraint_begins_a_chapter_and_results_stay() {
     folder.tribo(["run"]).code(0);
     let before = points(&folder);
     folder.write("study.toml", &study("x +  y <= 0", "evaluations = 10"));
-    let refused = folder.tribo(["run"]).code(4);
+    let refused = folder.tribo(["run"]).code(3);
     assert!(
         refused.stderr.contains("constraint `x + y <= 1` is gone; constraint `x + y <= 0` is new"),
         "{refused:?}"

@@ -45,7 +45,7 @@ def test_ask_and_tell_and_results_from_before() -> None:
     study = tribo.Study({"x": tribo.Float(0, 1), "y": tribo.Float(0, 1)}, constraints=["x + y <= 1"], seed=1)
     study.add({"x": 0.9, "y": 0.9}, -1.0)
     for _ in range(10):
-        trial = study.ask()
+        [trial] = study.ask()
         assert trial.x["x"] + trial.x["y"] <= 1
         study.tell(trial, trial.x["x"])
     assert study.best is not None and study.best.value == -1.0

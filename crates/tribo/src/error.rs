@@ -160,9 +160,10 @@ pub enum Error {
     },
     /// No point meets the constraints between inputs.
     #[error(
-        "no point within the bounds meets {}; the nearest one found misses `{text}` by {by:.3e}. Loosen \
+        "no point within the bounds meets {}; the nearest one found misses `{text}` by {}. Loosen \
          it, or widen the bounds of its parameters",
-        if *n == 1 { "the constraint".to_owned() } else { format!("all {n} constraints together") }
+        if *n == 1 { "the constraint".to_owned() } else { format!("all {n} constraints together") },
+        four_digits(*by)
     )]
     NothingAdmissible {
         /// How many constraints there are.
@@ -400,4 +401,9 @@ pub enum ParameterFault {
 /// Which element of a vector a fault is about, in front of it.
 fn of_element(element: Option<usize>) -> String {
     element.map(|element| format!("element {element}: ")).unwrap_or_default()
+}
+
+/// A number with four digits.
+fn four_digits(value: f64) -> String {
+    format!("{value:.3e}").parse::<f64>().map_or_else(|_| value.to_string(), |rounded| format!("{rounded:?}"))
 }

@@ -31,8 +31,8 @@ high = 9
 evaluations = 14
 
 [run]
-command = '''awk -v x="$TRIBO_X_X" -v y="$TRIBO_X_Y" 'BEGIN {
-  printf "%.17g\n", (x - 1) ^ 2 + (y - 1.5) ^ 2 }' > "{result}" '''
+command = '''awk -v x="$TRIBO_X_X" -v y="$TRIBO_X_Y" -v n="$TRIBO_X_N" 'BEGIN {
+  printf "%.17g\n", (x - 1) ^ 2 + (y - 1.5) ^ 2 + 0.01 * n }' > "{result}" '''
 "#;
 
 fn points(folder: &Folder) -> Vec<(f64, f64, f64)> {
@@ -73,7 +73,7 @@ fn what_is_wrong_is_said_with_its_place() {
     ] {
         let folder = Folder::with(&CORNER.replace("x + y <= 1", constraint));
         for command in ["check", "run"] {
-            let refused = folder.tribo([command]).code(2);
+            let refused = folder.tribo([command]).code(3);
             assert!(refused.stderr.contains(words), "{constraint}: {refused:?}");
             assert!(refused.stderr.contains(place), "{constraint}: {refused:?}");
         }
@@ -89,7 +89,7 @@ fn another_constraint_begins_a_chapter_and_results_stay() {
     folder.tribo(["run"]).code(0);
     let before = points(&folder);
     folder.write("study.toml", &study("x +  y <= 0", "evaluations = 10"));
-    let refused = folder.tribo(["run"]).code(4);
+    let refused = folder.tribo(["run"]).code(3);
     assert!(
         refused.stderr.contains("constraint `x + y <= 1` is gone; constraint `x + y <= 0` is new"),
         "{refused:?}"

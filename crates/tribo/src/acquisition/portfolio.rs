@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn weights_by_hand() {
         assert_eq!(weights(&[], 3), [1.0 / 3.0; 3]);
-        assert_eq!(weights(&[vec![2.0; 3]; 5], 3), [1.0 / 3.0; 3]);
+        assert_eq!(weights(&vec![vec![2.0; 3]; 5], 3), [1.0 / 3.0; 3]);
         // Two rounds, two functions: gains 2 and 0, rate √(4 ln 2), so odds of e^(2 √(4 ln 2)).
         let found = weights(&[vec![-1.0, 3.0], vec![-1.0, 3.0]], 2);
         let odds = (2.0 * (4.0 * 2.0_f64.ln()).sqrt()).exp();

@@ -5,7 +5,7 @@ use tribo::error::Error;
 use tribo::limit::Limit;
 use tribo::rng::Stream;
 use tribo::space::{Direction, Parameter, Point, Space, UnitPoint, Values};
-use tribo::strategy::{AutoSettings, Decoder, Initial, Settings, Strategy, Study};
+use tribo::strategy::{Acquisition, AutoSettings, Decoder, Initial, Settings, Strategy, Study};
 use tribo::trial::Outcome;
 
 fn plane(constraints: &[&str]) -> Space {
@@ -271,7 +271,8 @@ fn a_thousand_random_problems_have_admissible_proposals_only() {
 fn replay_and_restore_give_the_same_bits() {
     let space = plane(&["x^2 + y^2 <= 1", "y >= 0.2 * x"]);
     let f = |x: &[f64]| (x[0] - 1.0).powi(2) + (x[1] - 2.0).powi(2);
-    for strategy in [bo(), Strategy::Random, Strategy::Paper(Settings::paper(2))] {
+    let portfolio = Strategy::Bo(Settings { acquisition: Acquisition::Portfolio, ..Settings::bo() });
+    for strategy in [bo(), Strategy::Random, Strategy::Paper(Settings::paper(2)), portfolio] {
         let new = |seed: u64| study(&space, strategy.clone(), seed);
         let (mut first, mut second) = (new(9), new(9));
         assert_eq!(run_parallel(&mut first, 24, 1, f), run_parallel(&mut second, 24, 1, f));

@@ -115,7 +115,7 @@ impl Formula {
     }
 }
 
-/// As it was written, with one blank between its parts.
+/// As it was written, with blanks where people put them.
 impl fmt::Display for Formula {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

@@ -58,6 +58,11 @@ impl Nearest<'_> {
         None
     }
 
+    /// Where steps from a point end, inside or not.
+    pub(super) fn reached(&self, u: &[f64]) -> Vec<f64> {
+        self.steps(u, &self.free).1
+    }
+
     /// On the way to the nearest of the points known to be inside.
     pub(super) fn from_anchors(&self, u: &[f64]) -> Vec<f64> {
         let apart = |anchor: &[f64]| anchor.iter().zip(u).map(|(a, b)| (a - b).powi(2)).sum::<f64>();

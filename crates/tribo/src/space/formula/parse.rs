@@ -30,7 +30,7 @@ pub(super) struct Parsed {
     pub(super) comparisons: Vec<Comparison>,
     /// Parameter and element of every input, in the order they are named.
     pub(super) inputs: Vec<(usize, usize)>,
-    /// The text with one blank between its tokens.
+    /// The text with its blanks where people put them.
     pub(super) canonical: String,
 }
 
@@ -50,8 +50,7 @@ const MARKS: [&str; 19] =
 /// Reads a formula over these parameters.
 pub(super) fn parse(text: &str, parameters: &[Parameter]) -> Result<Parsed> {
     let tokens = tokens(text)?;
-    let canonical: Vec<&str> = tokens.iter().map(|(from, to, _)| &text[*from..*to]).collect();
-    let canonical = canonical.join(" ").trim_end().to_owned();
+    let canonical = canonical(text, &tokens);
     let numbered =
         parameters.iter().enumerate().map(|(index, parameter)| (parameter.name(), index)).collect();
     let (tape, inputs, places) = (Tape::default(), vec![], BTreeMap::new());
@@ -59,6 +58,26 @@ pub(super) fn parse(text: &str, parameters: &[Parameter]) -> Result<Parsed> {
         Parser { text, tokens, at: 0, depth: 0, parameters, numbered, tape, n_nodes: 0, inputs, places };
     let comparisons = parser.formula()?;
     Ok(Parsed { tape: parser.tape, comparisons, inputs: parser.inputs, canonical })
+}
+
+/// The text with its blanks where people put them, so that two ways to write it are one.
+fn canonical(text: &str, tokens: &[(usize, usize, Token)]) -> String {
+    let mut out = String::new();
+    let (mut before, mut is_sign): (Option<&Token>, bool) = (None, false);
+    for (from, to, token) in tokens.iter().filter(|(.., token)| *token != Token::End) {
+        let opens = |token: Option<&Token>| matches!(token, None | Some(Token::Mark("(" | "[")));
+        let closes = matches!(token, Token::Mark(")" | "]" | "," | "["));
+        let is_call = matches!((before, token), (Some(Token::Name(_)), Token::Mark("(")));
+        if !(opens(before) || closes || is_call || is_sign) {
+            out.push(' ');
+        }
+        out.push_str(&text[*from..*to]);
+        // A sign belongs to what follows it.
+        let after_value = matches!(before, Some(Token::Number(_) | Token::Name(_) | Token::Mark(")" | "]")));
+        is_sign = matches!(token, Token::Mark("+" | "-")) && !after_value;
+        before = Some(token);
+    }
+    out
 }
 
 /// All tokens, each with where it begins and ends in the text, and the end.
@@ -439,7 +458,9 @@ impl Parser<'_> {
 
     fn unknown(&self, name: &str) -> Error {
         let names: Vec<&str> = self.parameters.iter().map(Parameter::name).collect();
-        let why = match suggest(name, &names) {
+        // Of one or two letters every other name would be near.
+        let near = if name.chars().count() < 3 { None } else { suggest(name, &names) };
+        let why = match near {
             Some(meant) => format!("no parameter is called `{name}`; did you mean `{meant}`?"),
             None if names.len() <= 12 => {
                 let all: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

@@ -83,11 +83,12 @@ impl Formulas {
                 0 => least.1.clone(),
                 _ => (0..d).map(|_| stream.uniform()).collect(),
             };
-            let found = Nearest { formulas: self, free: vec![true; d] }.from(&u);
-            match found {
+            let nearest = Nearest { formulas: self, free: vec![true; d] };
+            match nearest.from(&u) {
                 Some(u) if !self.anchors.contains(&u) => self.anchors.push(u),
                 Some(_) => {}
                 None => {
+                    let u = nearest.reached(&u);
                     let violation = self.violation(&u);
                     if violation < least.0 {
                         least = (violation, u);

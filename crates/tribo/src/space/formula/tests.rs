@@ -198,6 +198,15 @@ fn formulas_are_read_as_people_write_them() {
     let chain = Formula::parse("0 < x<=  n *2 < 100", &parameters()).unwrap();
     assert_eq!((chain.comparisons.len(), chain.to_string().as_str()), (3, "0 < x <= n * 2 < 100"));
     assert!(Formula::parse("n == 3", &parameters()).is_ok(), "integers can be equal");
+    for (text, written) in [
+        ("- x^2<= -1", "-x ^ 2 <= -1"),
+        ("max( v[ 0 ],y )*(x-1)<2--n", "max(v[0], y) * (x - 1) < 2 - -n"),
+        (" sqrt (x) >= (1)", "sqrt(x) >= (1)"),
+    ] {
+        let formula = Formula::parse(text, &parameters()).unwrap();
+        assert_eq!(formula.to_string(), written);
+        assert_eq!(Formula::parse(written, &parameters()).unwrap(), formula);
+    }
 }
 
 #[test]
@@ -325,10 +334,7 @@ fn what_admits_nothing_is_refused() {
         error.to_string()
     };
     let message = refuse(&["x + v[0] >= 5"]);
-    assert!(
-        message.contains("misses `x + v [ 0 ] >= 5` by 1.") && message.contains("Loosen it"),
-        "{message}"
-    );
+    assert!(message.contains("misses `x + v[0] >= 5` by 1.0.") && message.contains("Loosen it"), "{message}");
     assert!(refuse(&["x <= 0", "v[0] <= x - 0.1"]).contains("all 2 constraints together"));
     assert!(refuse(&["log(-y) <= 0"]).contains("misses"));
     assert!(refuse(&["n * n == 7"]).contains("misses"));

@@ -1,17 +1,21 @@
 //! `ask`: how long a proposal takes with n results known.
 //!
 //! The results are outside evaluations of a smooth function at uniform points, so that no proposals are needed to get
-//! to a million. The first ask fits the hyper-parameters and is reported apart; the next ones take in one result each.
+//! to a million. The first ask fits the hyper-parameters and is reported apart; the next ones take in one result each. With
+//! `--beside` another fit falls due after those, is made on a thread of its own as the driver does it, and asks go on
+//! meanwhile with the model as it was.
 
 use crate::dimension::parse_positive;
 use crate::machine::{cpu_seconds, peak_rss_mb, quantile, reset_peak_rss, timed};
 use crate::seeds::Failure;
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 use tribo::rng::Stream;
 use tribo::space::{Direction, Parameter, Point, Space, Values};
 use tribo::strategy::{Process, Settings, Strategy, Study};
 use tribo::surrogate::watch::{Progress, Watch};
+use tribo_study::beside::Beside;
 
 /// What to measure.
 #[derive(Debug, Clone, clap::Args)]
@@ -28,6 +32,9 @@ pub struct Options {
     /// Asks to take the median of.
     #[arg(long, default_value_t = 20, value_parser = parse_positive)]
     pub repeats: usize,
+    /// Measure asks while a fit is made beside them, too.
+    #[arg(long)]
+    pub beside: bool,
     /// Threads.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: u16,
@@ -67,8 +74,32 @@ pub struct Row {
     pub tell_p50_ms: f64,
     /// Resident memory in MB when the known results had been added.
     pub known_rss_mb: Option<f64>,
-    /// Largest resident memory in MB after that.
+    /// Largest resident memory in MB after that, in the first ask.
     pub peak_rss_mb: Option<f64>,
+    /// The same with the asks after it, and the fit beside them.
+    pub later_peak_rss_mb: Option<f64>,
+    /// The asks while a fit was made beside them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beside: Option<BesideRow>,
+}
+
+/// Asks while a fit is made.
+#[derive(Debug, Clone, Serialize)]
+pub struct BesideRow {
+    /// Seconds that the fit took.
+    pub fit_s: f64,
+    /// Asks in this time.
+    pub asks: usize,
+    /// Their median, in milliseconds.
+    pub ask_p50_ms: f64,
+    /// 95th percentile of them.
+    pub ask_p95_ms: f64,
+    /// The longest of them.
+    pub ask_max_ms: f64,
+    /// Median of the tells between them.
+    pub tell_p50_ms: f64,
+    /// The ask that took the fit over.
+    pub taking_ms: f64,
 }
 
 /// Counts evaluations of training objectives.
@@ -101,6 +132,10 @@ pub fn measure(options: &Options, n: usize) -> Result<Row, Failure> {
     if let Process::Sparse { n_inducing, .. } = &mut settings.surrogate.process {
         *n_inducing = options.m;
     }
+    if options.beside {
+        // Another fit is due once the later asks are measured.
+        settings.refit_growth = 1.0 + options.repeats as f64 / n as f64;
+    }
     let mut study =
         Study::new(space.clone(), Direction::Minimize, Strategy::Bo(settings), None, options.seed)?;
     let mut stream = Stream::new(options.seed, "known results", 0);
@@ -115,21 +150,20 @@ pub fn measure(options: &Options, n: usize) -> Result<Row, Failure> {
     added?;
     reset_peak_rss();
     let known_rss_mb = peak_rss_mb();
-    let (mut asks, mut tells) = (vec![], vec![]);
     let counter = Counter::default();
     let cpu_before = cpu_seconds();
     let (first_ask_s, asked) = timed(|| study.ask_watched(1, &counter));
     let first_ask_cpu_s = cpu_seconds().zip(cpu_before).map(|(after, before)| after - before);
     let first = asked?.pop().ok_or("the space has no point left")?;
     study.tell(first.id, value(&first.point))?;
+    let first_peak_rss_mb = peak_rss_mb();
+    let (mut asks, mut tells) = (vec![], vec![]);
     for _ in 0..options.repeats {
-        let (asking, asked) = timed(|| study.ask(1));
-        let suggestion = asked?.pop().ok_or("the space has no point left")?;
-        let (telling, told) = timed(|| study.tell(suggestion.id, value(&suggestion.point)));
-        told?;
-        tells.push(1e3 * telling);
-        asks.push(1e3 * asking);
+        let (asking, telling) = turn(&mut study)?;
+        tells.push(telling);
+        asks.push(asking);
     }
+    let beside = options.beside.then(|| measure_beside(&mut study)).transpose()?;
     Ok(Row {
         n,
         d: options.d,
@@ -145,6 +179,44 @@ pub fn measure(options: &Options, n: usize) -> Result<Row, Failure> {
         ask_max_ms: quantile(&mut asks, 1.0),
         tell_p50_ms: quantile(&mut tells, 0.5),
         known_rss_mb,
-        peak_rss_mb: peak_rss_mb(),
+        peak_rss_mb: first_peak_rss_mb,
+        later_peak_rss_mb: peak_rss_mb(),
+        beside,
+    })
+}
+
+/// Milliseconds of an ask and of the tell of its point.
+fn turn(study: &mut Study) -> Result<(f64, f64), Failure> {
+    let (asking, asked) = timed(|| study.ask(1));
+    let suggestion = asked?.pop().ok_or("the space has no point left")?;
+    let (telling, told) = timed(|| study.tell(suggestion.id, value(&suggestion.point)));
+    told?;
+    Ok((1e3 * asking, 1e3 * telling))
+}
+
+/// Asks and tells while a fit is made.
+fn measure_beside(study: &mut Study) -> Result<BesideRow, Failure> {
+    let (mut asks, mut tells, mut fits) = (vec![], vec![], Beside::default());
+    fits.serve(study);
+    if !fits.is_running() {
+        return Err("no fit is due: it takes 4000 results".into());
+    }
+    let started = Instant::now();
+    while fits.is_running() {
+        let (asking, telling) = turn(study)?;
+        tells.push(telling);
+        asks.push(asking);
+        fits.serve(study);
+    }
+    let fit_s = started.elapsed().as_secs_f64();
+    let (taking_ms, _) = turn(study)?;
+    Ok(BesideRow {
+        fit_s,
+        asks: asks.len(),
+        ask_p50_ms: quantile(&mut asks, 0.5),
+        ask_p95_ms: quantile(&mut asks, 0.95),
+        ask_max_ms: quantile(&mut asks, 1.0),
+        tell_p50_ms: quantile(&mut tells, 0.5),
+        taking_ms,
     })
 }

@@ -45,6 +45,10 @@ impl Clock for Virtual {
     fn sleep(&self, seconds: f64) {
         self.time.set(self.time.get() + seconds.max(0.0));
     }
+
+    fn passes(&self) -> bool {
+        false
+    }
 }
 
 /// How the points of this study are evaluated; an error if the study file does not say.

@@ -8,6 +8,7 @@
 
 pub mod outputs;
 
+pub mod beside;
 pub mod config;
 pub mod error;
 pub mod layout;

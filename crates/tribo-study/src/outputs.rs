@@ -35,56 +35,84 @@ pub struct Output {
     pub goal: Goal,
 }
 
-/// Named finite numbers, by name. There are few in each evaluation and up to a hundred thousand evaluations in memory, so they
-/// are a list: a map is 400 bytes if it has one entry.
+/// Named finite numbers, by name. There are few in each evaluation and up to a million evaluations in memory, so they
+/// are a list: a map is 400 bytes if it has one entry. The usual one is there without a list.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
-pub struct Outputs(Vec<(Box<str>, f64)>);
+pub struct Outputs(Numbers);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Numbers {
+    /// `value` alone.
+    Value(f64),
+    /// All others, by name.
+    List(Vec<(Box<str>, f64)>),
+}
+
+impl Default for Numbers {
+    fn default() -> Numbers {
+        Numbers::List(vec![])
+    }
+}
 
 impl Outputs {
     /// None.
     pub const fn new() -> Outputs {
-        Outputs(Vec::new())
+        Outputs(Numbers::List(Vec::new()))
     }
 
     /// One number; none if it is not finite.
     pub fn one(name: &str, value: f64) -> Outputs {
-        [(name.to_owned(), value)].into_iter().collect()
+        let mut outputs = Outputs::new();
+        outputs.insert(name, value);
+        outputs
     }
 
     /// Adds a number if it is finite; says whether it is.
-    pub fn insert(&mut self, name: impl Into<String>, value: f64) -> bool {
-        if value.is_finite() {
-            let name: String = name.into();
-            match self.place(&name) {
-                Ok(at) => self.0[at].1 = value,
-                Err(at) => {
-                    self.0.reserve_exact(1);
-                    self.0.insert(at, (name.into_boxed_str(), value));
-                }
-            }
+    pub fn insert(&mut self, name: impl AsRef<str>, value: f64) -> bool {
+        let name = name.as_ref();
+        if !value.is_finite() {
+            return false;
         }
-        value.is_finite()
-    }
-
-    /// Where a name is, or belongs.
-    fn place(&self, name: &str) -> Result<usize, usize> {
-        self.0.binary_search_by(|(other, _)| (**other).cmp(name))
+        match &mut self.0 {
+            Numbers::Value(own) if name == VALUE => *own = value,
+            Numbers::List(list) if list.is_empty() && name == VALUE => self.0 = Numbers::Value(value),
+            Numbers::Value(own) => {
+                let own = (VALUE.into(), *own);
+                self.0 = Numbers::List(vec![own]);
+                self.insert(name, value);
+            }
+            Numbers::List(list) => match place(list, name) {
+                Ok(at) => list[at].1 = value,
+                Err(at) => {
+                    list.reserve_exact(1);
+                    list.insert(at, (name.into(), value));
+                }
+            },
+        }
+        true
     }
 
     /// The number of this name.
     pub fn get(&self, name: &str) -> Option<f64> {
-        self.place(name).ok().map(|at| self.0[at].1)
+        match &self.0 {
+            Numbers::Value(value) => (name == VALUE).then_some(*value),
+            Numbers::List(list) => place(list, name).ok().map(|at| list[at].1),
+        }
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        matches!(&self.0, Numbers::List(list) if list.is_empty())
     }
 
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.0.iter().map(|(name, value)| (&**name, *value))
+        let (one, list): (_, &[_]) = match &self.0 {
+            Numbers::Value(value) => (Some((VALUE, *value)), &[][..]),
+            Numbers::List(list) => (None, &list[..]),
+        };
+        one.into_iter().chain(list.iter().map(|(name, value)| (&**name, *value)))
     }
 
     /// All of them, the declared ones first and in their order.
@@ -109,6 +137,11 @@ impl Outputs {
     pub fn to_json(&self, declared: &[Output]) -> serde_json::Map<String, serde_json::Value> {
         self.in_order(declared).map(|(name, value)| (name.to_owned(), value.into())).collect()
     }
+}
+
+/// Where a name is, or belongs.
+fn place(list: &[(Box<str>, f64)], name: &str) -> Result<usize, usize> {
+    list.binary_search_by(|(other, _)| (**other).cmp(name))
 }
 
 /// Numbers that are not finite are left out.

@@ -1,8 +1,10 @@
 //! A point as JSON: an object of parameter names. Numbers read back to the same bits.
 
+mod numbers;
 mod written;
 
-pub use written::Written;
+pub use numbers::Kinds;
+pub use written::{Usual, Written};
 
 use serde_json::{Map, Value};
 use tribo::space::{Kind, Parameter, Point, Space, Values};

@@ -65,6 +65,11 @@ impl Reading {
         replay::study(&self.config, self.ledger())
     }
 
+    /// The points of all trials that were asked, by an optimiser that knows no more than it must.
+    pub fn glance(&self) -> Result<Rebuilt> {
+        replay::glance(&self.config, self.ledger())
+    }
+
     /// The optimiser, and the points of earlier chapters.
     pub fn rebuilt(&self) -> Result<Rebuilt> {
         replay::rebuild(&self.config, self.ledger())

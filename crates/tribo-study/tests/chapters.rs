@@ -238,7 +238,7 @@ fn a_search_among_ten_thousand_inputs_gets_a_larger_budget() {
     let reading = folder.reading();
     let tests = reading.ledger().trials().filter(|(id, state)| {
         let Source::Asked { trial, .. } = &state.source else { return false };
-        *id >= 60 && matches!(trial.recipe, Some(Recipe::Move { .. }))
+        *id >= 60 && matches!(trial.recipe.as_deref(), Some(Recipe::Move { .. }))
     });
     assert_eq!(tests.count(), 0);
     folder.goes_on_the_same(sparse);

@@ -73,7 +73,7 @@ pub struct Trial {
     pub purpose: Purpose,
     /// How the point was made, where z alone does not say.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub recipe: Option<Recipe>,
+    pub recipe: Option<Box<Recipe>>,
     /// What else was decided when it was asked; most trials have none of it.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub decision: Option<Box<Decision>>,
@@ -181,6 +181,9 @@ pub enum Told {
     Repeated,
 }
 
+/// A place among trials: of four thousand million of these there is no memory for one.
+type Position = u32;
+
 /// Every trial asked so far with its outcome, if told.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
@@ -188,11 +191,11 @@ pub struct History {
     trials: Vec<(Trial, Option<Outcome>)>,
     /// Positions in `trials`, by id. Ids mostly come in increasing order and leave none out, so the place here is the id; of a
     /// million trials a map would take three times the memory and be searched for each of them.
-    by_id: Vec<usize>,
+    by_id: Vec<Position>,
     /// Positions of trials without an outcome.
     pending: BTreeSet<usize>,
     /// Positions of trials with an outcome, in the order told.
-    told: Vec<usize>,
+    told: Vec<Position>,
     /// Position of the best measured trial that is within its limits.
     best: Option<usize>,
     /// Ids below are taken, also where no trial has them.
@@ -217,7 +220,7 @@ impl History {
 
     /// An id larger than every one so far; 0 for the first.
     pub fn next_id(&self) -> TrialId {
-        let last = self.by_id.last().map(|&position| self.trials[position].0.id);
+        let last = self.by_id.last().map(|&position| self.trials[position as usize].0.id);
         let next = last.map_or(0, |id| id.0.saturating_add(1));
         TrialId(next.max(self.reserved))
     }
@@ -236,7 +239,7 @@ impl History {
             return Err(Error::DuplicateTrial { id: trial.id.0 });
         };
         let position = self.trials.len();
-        self.by_id.insert(place, position);
+        self.by_id.insert(place, position as Position);
         self.pending.insert(position);
         self.trials.push((trial, None));
         Ok(&self.trials[position].0)
@@ -246,7 +249,7 @@ impl History {
     fn place(&self, id: TrialId) -> std::result::Result<usize, usize> {
         // Ids increase from one place to the next, so none is below its place.
         let last = usize::try_from(id.0).unwrap_or(usize::MAX).min(self.by_id.len());
-        let at = |position: &usize| self.trials[*position].0.id;
+        let at = |position: &Position| self.trials[*position as usize].0.id;
         match self.by_id.get(last) {
             Some(position) if at(position) == id => Ok(last),
             None if self.by_id.last().is_none_or(|position| at(position) < id) => Err(last),
@@ -256,7 +259,7 @@ impl History {
 
     /// The position of a trial in `trials`.
     fn position(&self, id: TrialId) -> Option<usize> {
-        self.place(id).ok().map(|place| self.by_id[place])
+        self.place(id).ok().map(|place| self.by_id[place] as usize)
     }
 
     /// Finishes a pending trial. Telling the same outcome again is accepted and changes nothing; a different
@@ -280,7 +283,7 @@ impl History {
         let value = outcome.value();
         *told = Some(outcome);
         self.pending.remove(&position);
-        self.told.push(position);
+        self.told.push(position as Position);
         if let Some(value) = value
             && is_feasible
             && self.best().is_none_or(|(_, best)| value < best)
@@ -309,7 +312,7 @@ impl History {
     /// Trials with an outcome, in the order told.
     pub fn finished(&self) -> impl Iterator<Item = (&Trial, &Outcome)> {
         self.told.iter().filter_map(|&position| {
-            let (trial, outcome) = &self.trials[position];
+            let (trial, outcome) = &self.trials[position as usize];
             outcome.as_ref().map(|outcome| (trial, outcome))
         })
     }

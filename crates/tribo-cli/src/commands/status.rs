@@ -20,7 +20,7 @@ const SHOWN_CAUSES: usize = 5;
 pub(crate) fn run(options: &Shown) -> Outcome {
     let reading = Reading::open(&options.study.layout())?;
     let seen = reading.seen()?;
-    let mut rebuilt = reading.rebuilt()?;
+    let mut rebuilt = reading.glance()?;
     let config = &reading.config;
     let mut summary = summary(config, reading.ledger(), rebuilt.points(), Some(&reading.layout), &seen)?;
     if !config.limits.is_empty() {

@@ -11,6 +11,10 @@ pub trait Clock {
     fn utc_ms(&self) -> u64;
     /// Lets time pass. A signal may end it early.
     fn sleep(&self, seconds: f64);
+    /// Whether time passes by itself. Where it does not nobody waits, and work beside would end at any moment.
+    fn passes(&self) -> bool {
+        true
+    }
 }
 
 /// The machine's clock.

@@ -5,7 +5,7 @@
 //!   2. look at the queue, if it is time, and give up what is lost (`look`, by the rules of `sight`);
 //!   3. decide what follows each attempt that has ended (`decide`, by the rules of `retry`);
 //!   4. see whether it is time to leave, and end what is under way then (`stop`, `cancel`);
-//!   5. fill the free workers, as far as `limits` allow (`fill`);
+//!   5. fill the free workers, as far as `limits` allow (`fill`); fits to many results are made `beside`;
 //!   6. make the journal durable; only now act: put answers away (`settle`), cancel, submit.
 //!
 //! The optimiser is asked or told first, and what came of it is recorded then, here as in a study by hand: one that refuses
@@ -29,6 +29,7 @@ mod settle;
 pub mod sight;
 mod stop;
 
+use crate::beside::Beside;
 use crate::config::{Config, Run};
 use crate::job::{Answer, Finding};
 use crate::replay::{Earlier, Points, Rebuilt};
@@ -101,6 +102,8 @@ pub struct Parts<'a> {
 pub struct Driver<'a> {
     parts: Parts<'a>,
     optimiser: Study,
+    /// Fits of its model to many results.
+    fits: Beside,
     /// Points of earlier chapters: their evaluations may still be under way.
     earlier: Earlier,
     patience: Patience,
@@ -184,6 +187,7 @@ impl<'a> Driver<'a> {
         let told_before = parts.ledger.told().len() - parts.ledger.n_lost();
         let mut driver = Driver {
             optimiser,
+            fits: Beside::default(),
             earlier,
             patience,
             sights,
@@ -273,6 +277,9 @@ impl<'a> Driver<'a> {
         self.look_for_room();
         self.decide()?;
         let finish = self.stopping(interrupts.interrupt())?;
+        if self.parts.clock.passes() {
+            self.fits.serve(&mut self.optimiser);
+        }
         if self.may_propose(interrupts.interrupt()) && finish.is_none() {
             self.fill()?;
         }

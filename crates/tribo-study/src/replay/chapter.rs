@@ -63,7 +63,7 @@ fn hint(earlier: &Earlier, ledger: &Ledger, number: usize) -> Option<Hint> {
     let first_trial = ledger.chapters()[number].first_trial;
     let searched = ledger.trials().filter(|(id, _)| *id < first_trial).filter_map(|(id, state)| {
         let Source::Asked { trial, .. } = &state.source else { return None };
-        let recipe = trial.recipe.as_ref().filter(|_| trial.purpose == Purpose::Exploit)?;
+        let recipe = trial.recipe.as_deref().filter(|_| trial.purpose == Purpose::Exploit)?;
         Some((id, recipe))
     });
     let (id, recipe) = searched.last()?;

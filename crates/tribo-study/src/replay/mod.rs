@@ -66,6 +66,27 @@ pub fn rebuild(config: &Config, ledger: &Ledger) -> Result<Rebuilt> {
     Ok(rebuilt)
 }
 
+/// As [`rebuild`], for a look at where a study stands: it knows the points of the trials that were asked, and no result. Where the
+/// point of a trial stands by itself, that need not take in a million results from elsewhere; where it follows from others,
+/// or there are chapters or limits, all is taken in.
+pub fn glance(config: &Config, ledger: &Ledger) -> Result<Rebuilt> {
+    let mut study = fresh(config)?;
+    let stands_alone = matches!(study.version().engine, "bo" | "random");
+    if !stands_alone || ledger.chapters().len() > 1 || !config.limits.is_empty() {
+        return rebuild(config, ledger);
+    }
+    for event in ledger.events() {
+        if let (Event::Asked(id), Some(state)) = (event, ledger.trial(event.trial()))
+            && let Source::Asked { trial, .. } = &state.source
+        {
+            debug_assert_eq!(trial.id.0, *id);
+            // What was decided with results that are not there.
+            study.restore_asked(Trial { decision: None, ..Trial::clone(trial) })?;
+        }
+    }
+    Ok(Rebuilt { study, earlier: Earlier::default() })
+}
+
 /// A study at the beginning of its present chapter, and the events of its journal that it knows then.
 pub fn begin(config: &Config, ledger: &Ledger) -> Result<(Rebuilt, usize)> {
     let last = ledger.chapters().len() - 1;
@@ -136,7 +157,8 @@ fn imported_points(config: &Config, ledger: &Ledger, events: &[Event]) -> Vec<Im
             _ => None,
         })
         .collect();
-    let point = |written: &&point::Written| written.point(&config.space);
+    let usual = point::Usual::of(&config.space);
+    let point = |written: &&point::Written| written.point_as(&config.space, usual.as_ref());
     // Half of the time of a million imported results goes into their numbers; a few are not worth other threads.
     match written.len() < BLOCK / 4 {
         true => written.iter().map(point).collect(),
@@ -243,6 +265,26 @@ mod tests {
         let best = at_once.best().unwrap().unwrap();
         assert_eq!((best.id, best.value), (TrialId(96), 96.0));
         assert_eq!(best.point.numbers(), [x(96), 7.0]);
+    }
+
+    #[test]
+    fn a_glance_knows_the_points_that_were_asked() {
+        let config = Config::parse(Path::new("study.toml"), FILE).unwrap();
+        let mut ledger =
+            imported(40, |trial| serde_json::json!({"x": 0.05 * trial as f64, "n": 1 + trial % 9}));
+        let mut whole = study(&config, &ledger).unwrap();
+        for n in 41..47 {
+            let asked = whole.ask(1).unwrap().remove(0);
+            let trial = whole.history().get(asked.id).unwrap().0.clone();
+            let record = Record::Asked { trial, by_hand: false };
+            ledger.apply(&Entry { n, epoch: 1, ms: 0, record }).unwrap();
+        }
+        assert!(whole.history().iter().any(|(trial, _)| trial.decision.is_some()));
+        let glance = glance(&config, &ledger).unwrap();
+        assert_eq!((glance.study.history().len(), glance.study.explanation()), (6, whole.explanation()));
+        for id in 40..46 {
+            assert_eq!(glance.points().now(id).unwrap(), Some(whole.point(TrialId(id)).unwrap()));
+        }
     }
 
     #[test]

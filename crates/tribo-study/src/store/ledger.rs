@@ -46,6 +46,8 @@ pub struct Ledger {
     events: Vec<Event>,
     /// The chapters before the present one, and the present one.
     chapters: Vec<Chapter>,
+    /// How points from elsewhere are written.
+    kinds: point::Kinds,
 }
 
 /// A part of a study in which one engine makes the proposals, by one study file.
@@ -239,6 +241,7 @@ impl Ledger {
                 first_trial: 0,
                 n_spent_before: 0,
             }],
+            kinds: point::Kinds::default(),
         })
     }
 
@@ -284,7 +287,8 @@ impl Ledger {
                 self.events.push(Event::Asked(trial.id.0));
             }
             Record::Imported { trial, point, outputs } => {
-                self.insert(*trial, Source::Imported(point.clone()), ms)?;
+                let point = point.compact(&mut self.kinds);
+                self.insert(*trial, Source::Imported(point), ms)?;
                 self.events.push(Event::Imported(*trial));
                 self.decide(*trial, Finding::measured(outputs.clone()), ms)?;
                 self.told.push(*trial);

@@ -180,7 +180,8 @@ fn reason(asked: Option<&Trial>) -> Reason {
 }
 
 fn first_words(asked: Option<&Trial>, reason: Reason) -> String {
-    let made = asked.and_then(|trial| trial.recipe.as_ref()).and_then(recipe).map(|made| format!(": {made}"));
+    let made =
+        asked.and_then(|trial| trial.recipe.as_deref()).and_then(recipe).map(|made| format!(": {made}"));
     let made = made.unwrap_or_default();
     match reason {
         Reason::Design => format!("design: one of the first points, spread over the space{made}"),

@@ -60,7 +60,7 @@ impl Decoder {
                 trial.z.clone()
             }
             Kind::Recipes(recipes) => {
-                let recipe = trial.recipe.clone().ok_or(Error::NoRecipe { id: trial.id.0 })?;
+                let recipe = trial.recipe.as_deref().cloned().ok_or(Error::NoRecipe { id: trial.id.0 })?;
                 recipes.learn(trial.id, recipe, trial.z.clone())?;
                 recipes.of(trial.id, &(0..self.space.n_inputs()).collect::<Vec<usize>>())
             }

@@ -12,7 +12,7 @@
 //! The study keeps the history, knows the space and sees to it that no point is asked twice; the engine knows neither
 //! the user's units nor the user's direction.
 
-use super::bo::Optimiser;
+use super::bo::{Fitting, Optimiser, Refitted};
 use super::digest::Digest;
 use super::limits::LimitsLook;
 use super::study::LimitKnown;
@@ -109,6 +109,19 @@ pub(super) trait Engine: Send + Sync {
         None
     }
 
+    /// Whether the caller makes fits to many results beside the asks.
+    fn refit_beside(&mut self, _beside: bool) {}
+
+    /// The fit that is due to be made beside the asks, if one is.
+    fn refit(&self) -> Option<Fitting> {
+        None
+    }
+
+    /// Takes a fit that was made beside the asks; false if it is of no use any more.
+    fn take_refit(&mut self, _refitted: Refitted) -> bool {
+        false
+    }
+
     /// Part of the inputs that were clipped to the box at a trial.
     fn clip_fraction(&self, _trial: &Trial) -> Result<f64> {
         Ok(0.0)
@@ -117,7 +130,7 @@ pub(super) trait Engine: Send + Sync {
 
 /// Whether someone else chose the point of a trial, so that z is all of it.
 pub(super) fn is_given(trial: &Trial) -> bool {
-    matches!(trial.recipe, Some(Recipe::Given))
+    matches!(trial.recipe.as_deref(), Some(Recipe::Given))
 }
 
 /// Which engine makes the proposals of a study. Only the same version can go on from its records; another one begins with
@@ -172,7 +185,7 @@ pub(super) struct Plan {
 impl Plan {
     /// A plan for a point that must be new, in the only embedding, without anything decided on the way.
     pub(super) fn new(id: TrialId, z: Vec<f64>, purpose: Purpose, recipe: Option<Recipe>) -> Plan {
-        let trial = Trial { id, embedding: 0, z, purpose, recipe, decision: None };
+        let trial = Trial { id, embedding: 0, z, purpose, recipe: recipe.map(Box::new), decision: None };
         Plan { trial, must_be_new: true, origin: Origin::Model }
     }
 }

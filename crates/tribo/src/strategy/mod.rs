@@ -38,5 +38,5 @@ pub use settings::{
 };
 pub use study::{
     ActiveInput, Best, DenseArm, Evidence, Expected, Fact, Finding, Insight, LimitKnown, LimitState, Look,
-    Predicted, Recommended, Study, Suggestion, Verdict,
+    Predicted, Recommended, Refit, Refitted, Study, Suggestion, Verdict,
 };

@@ -54,6 +54,10 @@ pub struct Fit {
     /// The matrix that points are seen through, by rows, and s² there; points are seen as they are without.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub metric: Option<Vec<f64>>,
+    /// Results of the embedding it was made of: the first ones. All that the decision counts without; fewer where the fit was
+    /// made beside the asks, and others came in meanwhile.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub results: Option<usize>,
 }
 
 /// Where a local search ended.

@@ -175,11 +175,13 @@ fn a_space_without_a_single_value_is_searched_by_design() {
         let asked = study.ask(1).unwrap().remove(0);
         let trial = study.history().get(asked.id).unwrap().0.clone();
         assert_eq!(why(&trial), None);
-        let bins = matches!(trial.recipe, Some(Recipe::Bins { .. }));
+        let bins = matches!(trial.recipe.as_deref(), Some(Recipe::Bins { .. }));
         n_in_bins += usize::from(bins);
         // These lie in the space of any bins.
-        let alike =
-            matches!(trial.recipe, Some(Recipe::Centre | Recipe::Low | Recipe::High | Recipe::Line { .. }));
+        let alike = matches!(
+            trial.recipe.as_deref(),
+            Some(Recipe::Centre | Recipe::Low | Recipe::High | Recipe::Line { .. })
+        );
         match alike || (bins && n_in_bins <= 25) {
             true => study.tell_failed(asked.id, "diverged").unwrap(),
             false => study.tell(asked.id, problem.evaluate(&numbers(&asked.point))).unwrap(),

@@ -2,6 +2,7 @@
 //!
 //! - `replay`: the seed and the order of asks and tells decide every bit, at any number of threads.
 //! - `restore`: a study made again from its records goes on with the same bits.
+//! - `beside`: fits that are made beside the asks, and the records of them.
 //! - `records`: how trials and outcomes are written, how fast they are taken, which ones are refused.
 //! - `broken`: an ask never fails for a reason of ours.
 //! - `known`: results from before, where inputs are very many.
@@ -15,6 +16,7 @@
 //! - `settings`: bad ones are refused by name, all others run.
 //! - `quality`: a few fixed seeds; how good the strategies are is measured by `tribo-bench`, not here.
 
+mod beside;
 mod broken;
 mod cancelled;
 mod constraints;

@@ -52,6 +52,7 @@ fn records_that_do_not_fit_are_refused_and_change_nothing() {
             spacing: 0.0,
             chosen_at: None,
             metric: None,
+            results: None,
         };
         let mut decision =
             Decision { results: 1, fit: Some(fit), ended: None, fell_back: None, nominees: None };
@@ -85,6 +86,8 @@ fn records_that_do_not_fit_are_refused_and_change_nothing() {
         (Trial { z: vec![0.5; 9], ..good(7) }, RestoreFault::Length { what: "z", expected: 10, found: 9 }),
         (Trial { z: vec![f64::INFINITY; 10], ..good(7) }, number("z", f64::INFINITY)),
         (exploit(decided(&|d| d.results = 2)), RestoreFault::Results { recorded: 2, known: 1 }),
+        (exploit(fitted(&|f| f.results = Some(2))), RestoreFault::Results { recorded: 2, known: 1 }),
+        (exploit(fitted(&|f| f.results = Some(0))), RestoreFault::Results { recorded: 0, known: 1 }),
         (exploit(fitted(&|f| f.hyper[4] = -1.0)), number("length scale", -1.0)),
         (exploit(fitted(&|f| f.hyper[11] = 0.0)), number("noise variance", 0.0)),
         (exploit(fitted(&|f| f.scale = f64::INFINITY)), number("scale of the values", f64::INFINITY)),
@@ -153,6 +156,7 @@ fn records_read_well_and_keep_every_bit() {
             spacing: 2e-3,
             chosen_at: Some(vec![1.5, 2.5, 3.5]),
             metric: Some(vec![-0.1, 4.0]),
+            results: None,
         }),
         ended: Some(Ended::AtKnownOptimum),
         fell_back: Some("a matrix".to_owned()),

@@ -207,10 +207,12 @@ fn a_restored_study_goes_on_with_the_same_bits() {
                 n_metrics += usize::from(fit.is_some_and(|fit| fit.metric.is_some()));
                 n_noisy += usize::from(fit.is_some_and(|fit| fit.noisy));
                 let all = |set: &Vec<usize>| set.len() == case.problem.low().len();
-                n_whole +=
-                    usize::from(matches!(&trial.recipe, Some(Recipe::Set { inputs, .. }) if all(inputs)));
+                n_whole += usize::from(
+                    matches!(trial.recipe.as_deref(), Some(Recipe::Set { inputs, .. }) if all(inputs)),
+                );
                 n_log += usize::from(fit.is_some_and(|fit| fit.log.is_some()));
-                let moved = matches!(&trial.recipe, Some(Recipe::Bins { number, .. }) if *number > 0);
+                let moved =
+                    matches!(trial.recipe.as_deref(), Some(Recipe::Bins { number, .. }) if *number > 0);
                 n_moved += usize::from(moved && case.noise > 0.0);
             }
         }

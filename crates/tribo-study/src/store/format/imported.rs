@@ -29,6 +29,7 @@ struct Line<'a> {
 /// The JSON of a record, if it is one of this kind and reads back.
 pub(super) fn encode(entry: &Entry) -> Option<Vec<u8>> {
     let Record::Imported { trial, point, outputs } = &entry.record else { return None };
+    let text = point.text();
     let others = outputs.iter().filter(|(name, _)| *name != VALUE).collect();
     let line = Line {
         n: entry.n,
@@ -36,7 +37,7 @@ pub(super) fn encode(entry: &Entry) -> Option<Vec<u8>> {
         ms: entry.ms,
         r#type: TYPE,
         trial: *trial,
-        point: serde_json::from_str(point.text()).ok()?,
+        point: serde_json::from_str(&text).ok()?,
         value: outputs.get(VALUE),
         outputs: others,
     };
@@ -47,8 +48,10 @@ pub(super) fn encode(entry: &Entry) -> Option<Vec<u8>> {
 /// A record from its JSON, if it is one of this kind and written in the usual way.
 pub(super) fn decode(json: &[u8]) -> Option<Entry> {
     let line: Line<'_> = serde_json::from_slice(json).ok().filter(|line: &Line<'_>| line.r#type == TYPE)?;
-    let numbers = line.outputs.into_iter().chain(line.value.map(|value| (VALUE, value)));
-    let outputs: Outputs = numbers.map(|(name, value)| (name.to_owned(), value)).collect();
+    let mut outputs = line.value.map_or_else(Outputs::new, |value| Outputs::one(VALUE, value));
+    for (name, value) in line.outputs {
+        outputs.insert(name, value);
+    }
     let record = Record::Imported { trial: line.trial, point: point::Written::of_raw(line.point)?, outputs };
     Some(Entry { n: line.n, epoch: line.epoch, ms: line.ms, record })
 }

@@ -9,6 +9,7 @@
 //! | 1.0 | one `value` for each evaluation |
 //! | 2.0 | `outputs` beside it, trials at points that someone else chose, `chapter`, `engine`, `raised`, `minor` |
 //! | 2.1 | the outcome `lost`; `replaced` and `reopened` |
+//! | 2.2 | fits that were made of fewer results than their trial was asked with |
 //!
 //! A program reads every older format, and goes on in it: it raises the format just before the first record that the older
 //! one does not know, so a study can go back to an older program for as long as that could read it. Of a newer format a
@@ -25,7 +26,7 @@ use crate::outputs::{Outputs, VALUE};
 use crate::tag::{AttemptId, StudyId, Tag};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use tribo::trial::Recipe;
+use tribo::trial::{Recipe, Trial};
 
 /// The format of a journal: a newer version is refused, a newer minor version is read as far as it can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,8 +44,11 @@ impl Format {
     pub const OUTPUTS: Format = Format { version: 2, minor: 0 };
     /// With outcomes that are lost, replaced or taken back.
     pub const REVISED: Format = Format { version: 2, minor: 1 };
+    /// With fits that were made beside the asks. An older program that overlooks which results such a fit was made of gives its
+    /// model all of them, and goes on with proposals that are as good and not the same.
+    pub const BESIDE: Format = Format { version: 2, minor: 2 };
     /// The newest one that this program knows, in which it makes new journals.
-    pub const NEWEST: Format = Format::REVISED;
+    pub const NEWEST: Format = Format::BESIDE;
 }
 
 impl fmt::Display for Format {
@@ -56,7 +60,11 @@ impl fmt::Display for Format {
 /// The oldest format that knows a record.
 pub(crate) fn needed(record: &Record) -> Format {
     let others = |outputs: &Outputs| outputs.iter().any(|(name, _)| name != VALUE);
-    let is_newest = match record {
+    let is_beside = |trial: &Trial| {
+        let fit = trial.decision.as_ref().and_then(|decision| decision.fit.as_ref());
+        fit.is_some_and(|fit| fit.results.is_some())
+    };
+    let is_revised = match record {
         Record::Told { finding, .. } => finding.kind == Kind::Lost,
         Record::Replaced { .. } | Record::Reopened { .. } => true,
         _ => false,
@@ -65,10 +73,15 @@ pub(crate) fn needed(record: &Record) -> Format {
         Record::Ended { finding, .. } | Record::Told { finding, .. } => others(&finding.outputs),
         Record::Imported { outputs, .. } => others(outputs),
         Record::Chapter { .. } => true,
-        Record::Asked { trial, .. } => matches!(trial.recipe, Some(Recipe::Given)),
+        Record::Asked { trial, .. } => matches!(trial.recipe.as_deref(), Some(Recipe::Given)),
         _ => false,
     };
-    match (is_newest, is_new) {
+    if let Record::Asked { trial, .. } = record
+        && is_beside(trial)
+    {
+        return Format::BESIDE;
+    }
+    match (is_revised, is_new) {
         (true, _) => Format::REVISED,
         (false, true) => Format::OUTPUTS,
         (false, false) => Format::FIRST,

@@ -5,6 +5,8 @@ use tribo::trial::{Decision, Ended, Fit, Moves, Purpose, Recipe, RoundStart, Tri
 
 /// A line of each kind of record, as version 0.1.0 wrote it.
 const FIRST: &str = include_str!("../../../tests/data/records-1.0.jsonl");
+/// What format 2.2 added.
+const BESIDE: &str = include_str!("../../../tests/data/records-2.2.jsonl");
 /// What format 2.1 added.
 const REVISED: &str = include_str!("../../../tests/data/records-2.1.jsonl");
 /// What format 2.0 added.
@@ -16,7 +18,7 @@ fn trial(recipe: Option<Recipe>, decision: Option<Decision>) -> Trial {
         embedding: 1,
         z: vec![0.1, -1e-300],
         purpose: Purpose::Explore,
-        recipe,
+        recipe: recipe.map(Box::new),
         decision: decision.map(Box::new),
     }
 }
@@ -45,6 +47,7 @@ fn first_records() -> Vec<Record> {
         spacing: 0.0,
         chosen_at: Some(vec![0.5]),
         metric: Some(vec![1.0, 0.0]),
+        results: None,
     };
     let decision = |ended| Decision {
         results: 4,
@@ -177,6 +180,19 @@ fn records_of_what_was_revised_keep_their_bytes_and_need_a_newer_format() {
     ];
     assert!(records.iter().all(|record| needed(record) == Format::REVISED));
     are_these_bytes(records, REVISED);
+}
+
+#[test]
+fn a_fit_made_beside_keeps_its_bytes_and_needs_a_newer_format() {
+    let with_fit = first_records().into_iter().find_map(|record| match record {
+        Record::Asked { trial: Trial { decision: Some(decision), .. }, .. } => Some(*decision),
+        _ => None,
+    });
+    let mut decision = with_fit.unwrap();
+    decision.fit.iter_mut().for_each(|fit| fit.results = Some(3));
+    let record = Record::Asked { trial: trial(None, Some(decision)), by_hand: false };
+    assert_eq!(needed(&record), Format::BESIDE);
+    are_these_bytes(vec![record], BESIDE);
 }
 
 #[test]

@@ -139,6 +139,8 @@ struct Fit {
     chosen_at: Option<Vec<f64>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     metric: Option<Vec<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    results: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -158,7 +160,7 @@ impl TryFrom<&Trial> for Written {
             embedding,
             z,
             purpose: purpose.try_into()?,
-            recipe: recipe.map(Recipe::try_from).transpose()?,
+            recipe: recipe.map(|recipe| Recipe::try_from(*recipe)).transpose()?,
             decision: decision.map(|decision| (*decision).into()),
         })
     }
@@ -171,7 +173,7 @@ impl From<Written> for Trial {
             embedding,
             z,
             purpose: purpose.into(),
-            recipe: recipe.map(Into::into),
+            recipe: recipe.map(|recipe| Box::new(recipe.into())),
             decision: decision.map(|decision| Box::new(decision.into())),
         }
     }
@@ -274,15 +276,15 @@ impl From<Decision> for trial::Decision {
 
 impl From<trial::Fit> for Fit {
     fn from(fit: trial::Fit) -> Fit {
-        let trial::Fit { hyper, noisy, shift, scale, log, middle, spacing, chosen_at, metric } = fit;
-        Fit { hyper, noisy, shift, scale, log, middle, spacing, chosen_at, metric }
+        let trial::Fit { hyper, noisy, shift, scale, log, middle, spacing, chosen_at, metric, results } = fit;
+        Fit { hyper, noisy, shift, scale, log, middle, spacing, chosen_at, metric, results }
     }
 }
 
 impl From<Fit> for trial::Fit {
     fn from(fit: Fit) -> trial::Fit {
-        let Fit { hyper, noisy, shift, scale, log, middle, spacing, chosen_at, metric } = fit;
-        trial::Fit { hyper, noisy, shift, scale, log, middle, spacing, chosen_at, metric }
+        let Fit { hyper, noisy, shift, scale, log, middle, spacing, chosen_at, metric, results } = fit;
+        trial::Fit { hyper, noisy, shift, scale, log, middle, spacing, chosen_at, metric, results }
     }
 }
 

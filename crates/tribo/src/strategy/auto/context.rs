@@ -206,7 +206,7 @@ impl Context {
 
     /// Takes note of a trial that is under way; whether a model may see its result.
     pub(super) fn note(&mut self, trial: &Trial, task: Task) -> bool {
-        let recipe = trial.recipe.clone().unwrap_or(Recipe::Uniform);
+        let recipe = trial.recipe.as_deref().cloned().unwrap_or(Recipe::Uniform);
         let in_model = self.is_for_model(&recipe);
         self.recipes.note(trial.id, recipe, trial.z.clone());
         self.pending.insert(trial.id.0, Awaited { task, in_model });

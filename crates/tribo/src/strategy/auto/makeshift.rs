@@ -59,14 +59,14 @@ impl Auto {
     /// Whether a trial of an earlier process was asked in the place of one that the part with the turn would have asked.
     pub(super) fn is_makeshift(&self, trial: &Trial, turn: Origin) -> bool {
         let fell_back = trial.decision.as_ref().is_some_and(|decision| decision.fell_back.is_some());
-        fell_back || (turn == Origin::Model && matches!(trial.recipe, Some(Recipe::Others { .. })))
+        fell_back || (turn == Origin::Model && matches!(trial.recipe.as_deref(), Some(Recipe::Others { .. })))
     }
 
     /// Refuses a makeshift of an earlier process that this machine would not have made.
     pub(super) fn check_makeshift(&self, trial: &Trial) -> Result<()> {
         let fault = |fault| Err(Error::Restore { id: trial.id.0, fault });
         let Some(decision) = &trial.decision else {
-            let is_own = trial.recipe.is_some() && trial.recipe == self.others_moved();
+            let is_own = trial.recipe.is_some() && trial.recipe.as_deref() == self.others_moved().as_ref();
             return if is_own { Ok(()) } else { fault(RestoreFault::Recipe) };
         };
         let (recorded, known) = (decision.results, self.context.results.len());
@@ -74,9 +74,9 @@ impl Auto {
             return fault(RestoreFault::Results { recorded, known });
         }
         let searched = self.search.recipe(&self.context).ok();
-        let expected = match &trial.recipe {
+        let expected = match trial.recipe.as_deref() {
             Some(Recipe::Uniform) => 0,
-            recipe if *recipe == searched => {
+            recipe if recipe == searched.as_ref() => {
                 self.search.modelled.as_ref().map_or(0, |modelled| modelled.optimiser.embedding().model_dim())
             }
             _ => return fault(RestoreFault::Recipe),

@@ -296,7 +296,7 @@ impl Recipes {
     /// All coordinates of a trial, noted or not.
     pub(super) fn point(&self, trial: &Trial) -> Vec<f64> {
         let all: Vec<usize> = (0..self.n_inputs).collect();
-        match &trial.recipe {
+        match trial.recipe.as_deref() {
             Some(recipe) => self.made_of(trial.id, recipe, &trial.z, &all),
             None => vec![0.0; self.dim()],
         }

@@ -17,7 +17,7 @@ pub(super) fn space(n: usize) -> Space {
 /// The next trial.
 pub(super) fn trial(context: &Context, recipe: Recipe, z: Vec<f64>) -> Trial {
     let id = TrialId(context.recipes.last_id().map_or(0, |last| last + 1));
-    Trial { id, embedding: 0, z, purpose: Purpose::Probe, recipe: Some(recipe), decision: None }
+    Trial { id, embedding: 0, z, purpose: Purpose::Probe, recipe: Some(Box::new(recipe)), decision: None }
 }
 
 /// Asks for a point and measures it; for nothing but data.

@@ -26,7 +26,7 @@ impl Auto {
             let same = same && trial.z == planned.z;
             return if same { Ok(origin) } else { fault(RestoreFault::Recipe) };
         }
-        if trial.recipe.as_ref() != Some(&self.search.recipe(&self.context)?) {
+        if trial.recipe.as_deref() != Some(&self.search.recipe(&self.context)?) {
             return fault(RestoreFault::Recipe);
         }
         let expected = self.search.dim(&self.context);

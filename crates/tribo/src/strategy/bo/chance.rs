@@ -98,12 +98,13 @@ impl<'a> Chance<'a> {
             models.push((weight / total, probit));
         }
         let (points, barren) = (&results.points, &results.barren);
-        let beside = closest(points, &centre, BESIDE);
+        let beside = closest(points.iter(), &centre, BESIDE);
         let radius = |failed: &[f64]| {
             let gaps = beside.iter().map(|&i| model.distance(&points[i], failed));
             (RADIUS.0 * gaps.fold(f64::INFINITY, f64::min)).clamp(RADIUS.1, RADIUS.2)
         };
-        let failed = closest(barren, &centre, EXCLUDED).into_iter().map(|i| &barren[i][..]);
+        let failed =
+            closest(barren.iter().map(Vec::as_slice), &centre, EXCLUDED).into_iter().map(|i| &barren[i][..]);
         let excluded = failed.map(|failed| (failed, radius(failed))).collect();
         let mut chance = Chance { models, threshold: THRESHOLD.0, start: 0.0, excluded, model };
         let looks =
@@ -214,15 +215,15 @@ impl Labelled {
 /// The points of either kind that are nearest to `centre`, `most` at most; a kind that has fewer than half of them leaves
 /// its places to the other.
 fn nearest(results: &Results, centre: &[f64], most: usize) -> Labelled {
-    let (mut with, mut without) =
-        (closest(&results.points, centre, most), closest(&results.barren, centre, most));
+    let mut with = closest(results.points.iter(), centre, most);
+    let mut without = closest(results.barren.iter().map(Vec::as_slice), centre, most);
     let half = most / 2;
     let n_with = with.len().min(half.max(most.saturating_sub(without.len())));
     with.truncate(n_with);
     without.truncate(most - n_with);
     let point = |i: usize| match i.checked_sub(with.len()) {
         None => &results.points[with[i]],
-        Some(i) => &results.barren[without[i]],
+        Some(i) => &results.barren[without[i]][..],
     };
     let n = with.len() + without.len();
     let x = Mat::from_fn(n, centre.len(), |i, k| point(i)[k]);
@@ -230,10 +231,9 @@ fn nearest(results: &Results, centre: &[f64], most: usize) -> Labelled {
 }
 
 /// The `most` points closest to `centre`, closest first.
-fn closest(points: &[Vec<f64>], centre: &[f64], most: usize) -> Vec<usize> {
+fn closest<'a>(points: impl Iterator<Item = &'a [f64]>, centre: &[f64], most: usize) -> Vec<usize> {
     let distance = |point: &[f64]| -> f64 { point.iter().zip(centre).map(|(a, b)| (a - b) * (a - b)).sum() };
-    let mut rows: Vec<(f64, usize)> =
-        points.iter().enumerate().map(|(i, point)| (distance(point), i)).collect();
+    let mut rows: Vec<(f64, usize)> = points.enumerate().map(|(i, point)| (distance(point), i)).collect();
     let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
     if rows.len() > most {
         rows.select_nth_unstable_by(most, order);

@@ -32,8 +32,8 @@ pub(super) struct Fitted {
 }
 
 impl Fitted {
-    /// The record.
-    pub(super) fn to_record(&self) -> Fit {
+    /// The record, in a trial that is asked with `n_known` results.
+    pub(super) fn to_record(&self, n_known: usize) -> Fit {
         let Warp { log, shift, scale } = self.warp;
         Fit {
             hyper: to_list(&self.hyper),
@@ -45,17 +45,23 @@ impl Fitted {
             spacing: self.spacing,
             chosen_at: self.chosen_at.as_ref().map(to_list),
             metric: self.metric.as_ref().map(Metric::to_list),
+            results: (self.n_results != n_known).then_some(self.n_results),
         }
     }
 
-    /// The fit of trial `id`, recorded with `n_results` results in `d` model dimensions.
+    /// The fit of trial `id`, asked with `n_known` results in `d` model dimensions.
     pub(super) fn from_record(
         fit: &Fit,
-        n_results: usize,
+        n_known: usize,
         d: usize,
         settings: &Settings,
         id: TrialId,
     ) -> Result<Fitted> {
+        let n_results = fit.results.unwrap_or(n_known);
+        if n_results == 0 || n_results > n_known {
+            let fault = RestoreFault::Results { recorded: n_results, known: n_known };
+            return Err(Error::Restore { id: id.0, fault });
+        }
         let fault = |what, value| Error::Restore { id: id.0, fault: RestoreFault::Number { what, value } };
         let log = fit.log.unwrap_or([0.0, 1.0]);
         for (what, value, low) in [

@@ -134,7 +134,7 @@ impl LocalSearches {
     /// Ends the current search and begins the next, at `start`.
     pub(super) fn begin_next(&mut self, ended: Ended, results: &Results, start: &[f64]) {
         if let (Ended::AtOptimum, Some(best)) = (ended, self.own.first()) {
-            self.optima.push(results.points[best].clone());
+            self.optima.push(results.points[best].to_vec());
         }
         self.starts.push(start.to_vec());
         self.number += 1;
@@ -210,7 +210,7 @@ mod tests {
 
     fn tell(searches: &mut LocalSearches, results: &mut Results, value: f64) {
         searches.judge(value, 1.0, 10.0, results, D, 0);
-        let row = results.measured(vec![value / 10.0; D], value);
+        let row = results.measured(&[value / 10.0; D], value);
         searches.enter(row, &results.values);
     }
 
@@ -244,7 +244,7 @@ mod tests {
         let (mut searches, mut results) = (LocalSearches::new(), Results::default());
         let mut told = |value, nearest| {
             searches.judge(value, nearest, 10.0, &results, D, 0);
-            let row = results.measured(vec![value / 10.0; D], value);
+            let row = results.measured(&[value / 10.0; D], value);
             searches.enter(row, &results.values);
             (searches.spacing(), searches.resolution < FINEST)
         };

@@ -13,8 +13,10 @@ mod model_cache;
 mod noise_check;
 mod optimiser;
 mod pending;
+mod points;
 mod propose;
 mod quota;
+mod refit;
 mod results;
 mod trust_region;
 mod warp;
@@ -22,6 +24,7 @@ mod warp;
 pub(super) use model::{Noise, coarse_model};
 pub(super) use optimiser::{Optimiser, Proposal};
 pub use quota::Quota;
+pub(super) use refit::{Fitting, Refitted};
 pub(super) use warp::Warp;
 
 use super::engine::{Engine, Located, Next, OfInputs, Origin, Plan, Version, is_given};
@@ -197,6 +200,19 @@ impl Engine for Bo {
         self.model_of_all()?;
         let (optimiser, located) = self.model_of_best(history)?;
         Some(OfInputs { optimiser, inputs: None, located })
+    }
+
+    fn refit_beside(&mut self, beside: bool) {
+        self.optimisers.iter_mut().for_each(|optimiser| optimiser.refit_beside(beside));
+    }
+
+    fn refit(&self) -> Option<Fitting> {
+        self.optimisers.iter().find_map(Optimiser::refit)
+    }
+
+    fn take_refit(&mut self, refitted: Refitted) -> bool {
+        let mut whose = self.optimisers.iter_mut();
+        whose.find(|optimiser| optimiser.has_made(&refitted)).is_some_and(|one| one.take_refit(refitted))
     }
 
     fn clip_fraction(&self, trial: &Trial) -> Result<f64> {

@@ -7,6 +7,7 @@
 //! to the same bits whether the results came one by one or all at once after a restart.
 
 use super::fit_record::Fitted;
+use super::points::Points;
 use super::results::Results;
 use super::warp::{Warp, Warped};
 use crate::error::{Error, Result};
@@ -19,7 +20,8 @@ use crate::surrogate::inducing::Inducing;
 use crate::surrogate::metric::{Mapped, Metric, MetricGp, MetricPrior};
 use crate::surrogate::train::{ExactGp, Report, SparseFit, SparseGp, Training};
 use crate::surrogate::watch::Watch;
-use faer::Mat;
+use faer::{Mat, MatRef};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Whether results repeat themselves exactly.
@@ -66,48 +68,40 @@ pub(in crate::strategy) struct Model {
     pub(super) fitted: Arc<Fitted>,
     /// ℓ of each coordinate, of the metric if there is one.
     pub(super) length_scales: Vec<f64>,
-    /// The results it was given, by their rows; the others are too close to one of these.
-    kept: Vec<usize>,
-    /// How many of them the fit was given.
-    n_kept_by_fit: usize,
+    /// The results that the fit was given, by their rows; the others are too close to one of these.
+    kept: Rows,
     /// Results it has taken in.
     n_seen: usize,
 }
 
 impl Model {
     /// A model right after its fit.
-    fn new(
-        posterior: Box<dyn Posterior>,
-        fitted: Arc<Fitted>,
-        d: usize,
-        kept: Vec<usize>,
-        n_seen: usize,
-    ) -> Model {
+    fn new(posterior: Box<dyn Posterior>, fitted: Arc<Fitted>, d: usize, kept: Rows, n_seen: usize) -> Model {
         let length_scale = |k: usize| match &fitted.metric {
             Some(metric) => metric.length_scale(k),
             None => fitted.hyper.kernel.length_scale(k),
         };
         let length_scales = (0..d).map(length_scale).collect();
-        let n_kept_by_fit = kept.len();
-        Model { posterior, fitted, length_scales, kept, n_kept_by_fit, n_seen }
+        Model { posterior, fitted, length_scales, kept, n_seen }
     }
 
     /// The model of a fit made before, as it was right after that fit.
     pub(super) fn again(basis: Basis<'_>, fitted: &Arc<Fitted>) -> Result<Model> {
         let Basis { settings, results: Results { points, values, .. }, seed, watch, .. } = basis;
         let n_seen = fitted.n_results;
-        let rows = thin(&points[..n_seen], &values[..n_seen], fitted.spacing);
-        let x = matrix(points, &rows);
-        let y: Vec<f64> = rows.iter().map(|&i| fitted.warp.apply(values[i])).collect();
+        let rows = thin(|i| &points[i], &values[..n_seen], fitted.spacing);
+        let picked = rows.picked(points);
+        let x = picked.as_ref().map_or_else(|| points.matrix(n_seen), Mat::as_ref);
+        let y: Vec<f64> = rows.iter().map(|i| fitted.warp.apply(values[i])).collect();
         let gp = process(settings, x.ncols(), y.len(), fitted.noise, Known::default(), None, seed);
         let posterior: Box<dyn Posterior> = match (gp, &fitted.metric) {
-            (_, Some(metric)) => Box::new(metric_gp(&fitted.hyper).condition(x.as_ref(), &y, metric)?),
+            (_, Some(metric)) => Box::new(metric_gp(&fitted.hyper).condition(x, &y, metric)?),
             (Gp::Exact(gp), None) => {
-                Box::new(ExactPosterior::new(&Data::new(x.as_ref(), &y)?, &fitted.hyper, gp.mean)?)
+                Box::new(ExactPosterior::new(&Data::new(x, &y)?, &fitted.hyper, gp.mean)?)
             }
             (Gp::Sparse(gp), None) => {
                 let chosen_at = fitted.chosen_at.as_ref().unwrap_or(&fitted.hyper);
-                Box::new(gp.condition(x.as_ref(), &y, &fitted.hyper, chosen_at, watch)?)
+                Box::new(gp.condition(x, &y, &fitted.hyper, chosen_at, watch)?)
             }
         };
         Ok(Model::new(posterior, Arc::clone(fitted), x.ncols(), rows, n_seen))
@@ -119,8 +113,10 @@ impl Model {
         let Basis { results: Results { points, values, .. }, spacing, .. } = basis;
         for i in n_accepted.min(self.n_seen)..values.len() {
             // A point too close to another asks for a fit, which decides which of the two is kept.
-            let earlier = &self.kept[..self.n_kept_by_fit + i - self.fitted.n_results];
-            let is_close = || is_close(&points[i], points, earlier, spacing);
+            let is_close = || {
+                let mut earlier = self.kept.iter().chain(self.fitted.n_results..i);
+                earlier.any(|row| is_close(&points[i], &points[row], spacing))
+            };
             if i >= n_accepted && self.fitted.noise == Noise::None && is_close() {
                 return false;
             }
@@ -128,7 +124,6 @@ impl Model {
                 if self.posterior.observe(&points[i], self.fitted.warp.apply(values[i])).is_err() {
                     return false;
                 }
-                self.kept.push(i);
                 self.n_seen += 1;
             }
         }
@@ -144,10 +139,14 @@ impl Model {
         }
         let deterministic = last.is_some_and(|last| last.noise == Noise::None);
         let spacing = if deterministic { basis.spacing } else { 0.0 };
-        let rows = thin(points, values, spacing);
+        let rows = thin(|i| &points[i], values, spacing);
         let (n_seen, median) = (values.len(), median(values));
-        let values: Vec<f64> = rows.iter().map(|&i| values[i]).collect();
-        let x = matrix(points, &rows);
+        let values = match &rows {
+            Rows::All(_) => Cow::Borrowed(&values[..]),
+            Rows::Some(rows) => rows.iter().map(|&i| values[i]).collect(),
+        };
+        let picked = rows.picked(points);
+        let x = picked.as_ref().map_or_else(|| points.matrix(n_seen), Mat::as_ref);
         let noises = match (known.noise, last) {
             (Some(noise), _) => vec![noise],
             // Whether there is noise is asked anew now and then only: it doubles the work.
@@ -164,7 +163,7 @@ impl Model {
                 Hypothesis { warped, noise, repeats: known.repeats, gp }
             })
             .collect();
-        let (chosen, (mut posterior, hyper, report)) = most_likely(&hypotheses, &x, &values, watch)?;
+        let (chosen, (mut posterior, hyper, report)) = most_likely(&hypotheses, x, &values, watch)?;
         let Hypothesis { warped: Warped { warp, .. }, noise, gp, .. } = chosen;
         // Other choices do not look at hyper-parameters.
         let chosen_at = report.chosen_at.filter(|_| gp.is_greedy());
@@ -173,7 +172,7 @@ impl Model {
         if known.learns_metric && matches!(gp, Gp::Exact(_)) && fitted.noise == Noise::None {
             let y: Vec<f64> = values.iter().map(|&value| fitted.warp.apply(value)).collect();
             let last = last.and_then(|last| last.metric.as_ref());
-            if let Some((metric, mapped)) = learn_metric(&x, &y, &fitted.hyper, last, watch)? {
+            if let Some((metric, mapped)) = learn_metric(x, &y, &fitted.hyper, last, watch)? {
                 (fitted.metric, posterior) = (Some(metric), Box::new(mapped));
             }
         }
@@ -192,7 +191,7 @@ impl Model {
 
     /// Which of these results are as far apart as those it was fitted to.
     pub(in crate::strategy) fn apart(&self, points: &[Vec<f64>], values: &[f64]) -> Vec<usize> {
-        thin(points, values, self.fitted.spacing)
+        thin(|i| &points[i][..], values, self.fitted.spacing).iter().collect()
     }
 
     /// Whether results are taken to carry noise.
@@ -240,30 +239,49 @@ pub(super) const THINNED: usize = 2_000;
 
 /// Rows whose points are at least `spacing` apart in some coordinate, better values first. Points packed closely around
 /// the incumbent of a deterministic function tell the model about its ripples and nothing about its trend.
-fn thin(points: &[Vec<f64>], values: &[f64], spacing: f64) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
+fn thin<'a>(point: impl Fn(usize) -> &'a [f64], values: &[f64], spacing: f64) -> Rows {
     if spacing <= 0.0 || values.len() > THINNED {
-        return order;
+        return Rows::All(values.len());
     }
+    let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&i, &j| values[i].total_cmp(&values[j]).then(i.cmp(&j)));
     let mut rows: Vec<usize> = Vec::new();
     for i in order {
-        if !is_close(&points[i], points, &rows, spacing) {
+        if !rows.iter().any(|&row| is_close(point(i), point(row), spacing)) {
             rows.push(i);
         }
     }
     rows.sort_unstable();
-    rows
+    Rows::Some(rows)
 }
 
-/// Whether a point is close to one of those in `rows`.
-fn is_close(point: &[f64], points: &[Vec<f64>], rows: &[usize], spacing: f64) -> bool {
-    rows.iter().any(|&row| point.iter().zip(&points[row]).all(|(a, b)| (a - b).abs() < spacing))
+/// Whether two points are less than `spacing` apart in every coordinate.
+fn is_close(a: &[f64], b: &[f64], spacing: f64) -> bool {
+    a.iter().zip(b).all(|(a, b)| (a - b).abs() < spacing)
 }
 
-/// The points in `rows`.
-fn matrix(points: &[Vec<f64>], rows: &[usize]) -> Mat<f64> {
-    Mat::from_fn(rows.len(), points.first().map_or(0, Vec::len), |i, k| points[rows[i]][k])
+/// Rows of results, in increasing order.
+enum Rows {
+    /// The first so many, all of them.
+    All(usize),
+    /// These.
+    Some(Vec<usize>),
+}
+
+impl Rows {
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        let (all, some): (usize, &[usize]) = match self {
+            Rows::All(n) => (*n, &[]),
+            Rows::Some(rows) => (0, rows),
+        };
+        (0..all).chain(some.iter().copied())
+    }
+
+    /// Their points, copied; None where that is all of them, which need no copy.
+    fn picked(&self, points: &Points) -> Option<Mat<f64>> {
+        let Rows::Some(rows) = self else { return None };
+        Some(Mat::from_fn(rows.len(), points.dim(), |i, k| points[rows[i]][k]))
+    }
 }
 
 /// The median of the values.
@@ -281,15 +299,15 @@ fn metric_gp(hyper: &Hyperparameters) -> MetricGp {
 
 /// A metric and its posterior; None if nothing could be factored with it, so that the length scales stay.
 fn learn_metric(
-    x: &Mat<f64>,
+    x: MatRef<'_, f64>,
     y: &[f64],
     hyper: &Hyperparameters,
     last: Option<&Metric>,
     watch: &dyn Watch,
 ) -> Result<Option<(Metric, Mapped)>> {
     let gp = metric_gp(hyper);
-    let metric = gp.fit(x.as_ref(), y, last, watch)?;
-    match gp.condition(x.as_ref(), y, &metric) {
+    let metric = gp.fit(x, y, last, watch)?;
+    match gp.condition(x, y, &metric) {
         Ok(posterior) => Ok(Some((metric, posterior))),
         Err(Error::NotPositiveDefinite { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -357,7 +375,7 @@ type Fit = (Box<dyn Posterior>, Hyperparameters, Report);
 /// The hypothesis that makes `values` most likely, the first of equals, and its fit.
 fn most_likely<'a>(
     hypotheses: &'a [Hypothesis<'a>],
-    x: &Mat<f64>,
+    x: MatRef<'_, f64>,
     values: &[f64],
     watch: &dyn Watch,
 ) -> Result<(&'a Hypothesis<'a>, Fit)> {
@@ -381,7 +399,7 @@ fn most_likely<'a>(
 /// too: what the subset has by chance of large values must count on both sides.
 fn most_likely_on_subset<'a>(
     hypotheses: &'a [Hypothesis<'a>],
-    x: &Mat<f64>,
+    x: MatRef<'_, f64>,
     values: &[f64],
     watch: &dyn Watch,
 ) -> Result<(&'a Hypothesis<'a>, Fit)> {
@@ -391,7 +409,7 @@ fn most_likely_on_subset<'a>(
         let (Warped { warp, values: y, .. }, Gp::Sparse(gp)) = (hypothesis.warped, &hypothesis.gp) else {
             continue;
         };
-        let mut begun = gp.begin(x.as_ref(), y, watch)?;
+        let mut begun = gp.begin(x, y, watch)?;
         let rows = begun.search_subset()?.unwrap_or_default();
         let seen: Vec<f64> = rows.iter().map(|&row| values[row]).collect();
         let log_jacobian = warp.log_jacobian(&seen) * (n as f64 / rows.len() as f64);
@@ -413,15 +431,15 @@ enum Gp {
 }
 
 impl Gp {
-    fn fit(&self, x: &Mat<f64>, y: &[f64], watch: &dyn Watch) -> Result<Fit> {
+    fn fit(&self, x: MatRef<'_, f64>, y: &[f64], watch: &dyn Watch) -> Result<Fit> {
         match self {
             Gp::Exact(gp) => {
-                let (posterior, report) = gp.fit(x.as_ref(), y, watch)?;
+                let (posterior, report) = gp.fit(x, y, watch)?;
                 let hyper = posterior.hyperparameters().clone();
                 Ok((Box::new(posterior), hyper, report))
             }
             Gp::Sparse(gp) => {
-                let (posterior, report) = gp.fit(x.as_ref(), y, watch)?;
+                let (posterior, report) = gp.fit(x, y, watch)?;
                 let hyper = posterior.hyperparameters().clone();
                 Ok((Box::new(posterior), hyper, report))
             }

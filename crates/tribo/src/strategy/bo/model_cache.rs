@@ -3,6 +3,11 @@
 //! Two things are told apart. What events decide: the last fit, and what the model had seen when it was last used for a
 //! trial. And what is made from that when it is needed, and can be thrown away: the models and the posterior. A fit that
 //! no trial was asked with yet is a draft; it becomes the model when one is, and is gone when anything else happens.
+//!
+//! With many results a fit takes seconds. Where the caller makes such fits beside the asks (`refit`), the model goes on
+//! with what is new taken into it, and a fit that arrives is the next draft, with the results since taken in: one that
+//! outlives what else happens, since it was dear. Its trial tells which results it was made of, so a study that is
+//! restored makes the same model, whenever it arrived.
 
 use super::fit_record::Fitted;
 use super::model::{Basis, Known, Model, Noise};
@@ -26,6 +31,10 @@ pub(super) struct ModelCache {
     model: Option<Model>,
     /// A fit that no trial was asked with yet.
     draft: Option<Model>,
+    /// Whether the draft was made beside the asks, so that it stays until a trial is asked with it.
+    is_beside: bool,
+    /// Whether the caller makes the fits to many results beside the asks.
+    pub(super) beside: bool,
     /// The posterior that proposals are made on.
     ahead: Option<Ahead>,
     /// What fits are told; whether it is crowded they are told each time.
@@ -73,7 +82,7 @@ impl ModelCache {
 
     /// Takes a fit made by an earlier process, if there is one. Nothing made before is kept but a model that still holds.
     pub(super) fn restore(&mut self, fitted: Option<Fitted>) {
-        (self.draft, self.ahead) = (None, None);
+        (self.draft, self.ahead, self.is_beside) = (None, None, false);
         if fitted.is_some() {
             (self.fitted, self.model) = (fitted.map(Arc::new), None);
         }
@@ -83,6 +92,7 @@ impl ModelCache {
     /// is the model from now on.
     pub(super) fn used(&mut self, with_fit: bool, n_results: usize, n_pending: usize) {
         if with_fit && let Some(model) = self.draft.take() {
+            self.is_beside = false;
             self.fitted = Some(Arc::clone(&model.fitted));
             self.model = Some(model);
         }
@@ -99,7 +109,36 @@ impl ModelCache {
 
     /// Something else happened that the next proposal must know of.
     pub(super) fn look_again(&mut self) {
-        (self.n_at_once, self.draft, self.ahead) = (None, None, None);
+        (self.n_at_once, self.ahead) = (None, None);
+        self.draft.take_if(|_| !self.is_beside);
+    }
+
+    /// What was made was of no use: nothing of it is used again.
+    pub(super) fn forget(&mut self) {
+        self.is_beside = false;
+        self.look_again();
+    }
+
+    /// The fit that is due to be made beside the asks, if one is: its last one and what it is told.
+    pub(super) fn due(&self, basis: Basis<'_>) -> Option<(&Arc<Fitted>, Known)> {
+        let (fitted, n_results) = (self.fitted.as_ref()?, basis.results.values.len());
+        let is_due = n_results >= next_fit(fitted.n_results, basis.settings);
+        (is_due && self.draft.is_none() && self.goes_on(n_results))
+            .then_some((fitted, Known { crowded: basis.crowded, ..self.known }))
+    }
+
+    /// Takes a fit that was made beside the asks; false if a later one was made meanwhile.
+    pub(super) fn take_fit(&mut self, model: Model) -> bool {
+        let is_later = self.fitted.as_ref().is_none_or(|last| last.n_results < model.fitted.n_results);
+        if is_later {
+            (self.draft, self.ahead, self.is_beside) = (Some(model), None, true);
+        }
+        is_later
+    }
+
+    /// Whether a model of so many results goes on without a fit, which is made beside.
+    fn goes_on(&self, n_results: usize) -> bool {
+        self.beside && n_results >= BESIDE_FROM
     }
 
     /// The model and the posterior ahead of it, up to date, for proposals of local search number `search`; `imputed` are
@@ -140,7 +179,16 @@ impl ModelCache {
 
     /// Brings the model up to date, or makes a draft.
     fn refresh(&mut self, basis: Basis<'_>) -> Result<()> {
-        if self.ahead.is_some() || self.draft.is_some() || self.update(basis)? {
+        if self.ahead.is_some() {
+            return Ok(());
+        }
+        if self.is_beside {
+            // Its points were all accepted: it is dropped only if one cannot be taken in at all.
+            let n_results = basis.results.values.len();
+            self.draft.take_if(|model| !model.take_in(basis, n_results));
+            self.is_beside = self.draft.is_some();
+        }
+        if self.draft.is_some() || self.update(basis)? {
             return Ok(());
         }
         let known = Known { crowded: basis.crowded, ..self.known };
@@ -152,20 +200,26 @@ impl ModelCache {
     fn update(&mut self, basis: Basis<'_>) -> Result<bool> {
         let Some(fitted) = &self.fitted else { return Ok(false) };
         let n_results = basis.results.values.len();
-        if n_results > self.n_accepted && n_results >= next_fit(fitted.n_results, basis.settings) {
+        let (goes_on, is_new) = (self.goes_on(n_results), n_results > self.n_accepted);
+        if !goes_on && is_new && n_results >= next_fit(fitted.n_results, basis.settings) {
             return Ok(false);
         }
+        let n_accepted = if goes_on { n_results } else { self.n_accepted };
         let mut model = match self.model.take() {
             Some(model) => model,
             None => Model::again(basis, fitted)?,
         };
-        if !model.take_in(basis, self.n_accepted) {
+        if !model.take_in(basis, n_accepted) {
             return Ok(false);
         }
         self.model = Some(model);
         Ok(true)
     }
 }
+
+/// Results from which on fits are made beside the asks, where the caller does that: one takes half a second then, where an
+/// ask takes some milliseconds, and points are not thinned any more, so that a fit decides nothing about them.
+const BESIDE_FROM: usize = 4_000;
 
 /// How many results ask for another fit after one of `n`.
 fn next_fit(n: usize, settings: &Settings) -> usize {

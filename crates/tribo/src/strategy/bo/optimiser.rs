@@ -11,6 +11,7 @@ use super::model_cache::ModelCache;
 use super::noise_check::NoiseCheck;
 use super::pending::Pending;
 use super::propose::{MANY_PENDING, Proposed, Proposer};
+use super::refit::{Fitting, Refitted};
 use super::results::Results;
 use crate::design::Sobol;
 use crate::embed::Embedding;
@@ -19,9 +20,10 @@ use crate::rng::Stream;
 use crate::space::formula::Region;
 use crate::strategy::engine::Next;
 use crate::strategy::settings::{Acquisition, Design, Settings};
-use crate::surrogate::watch::Watch;
+use crate::surrogate::watch::{Unwatched, Watch};
 use crate::trial::{Decision, Purpose, Trial};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Results for each coordinate that are few for a crowd of workers.
 const FEW_RESULTS: usize = 10;
@@ -59,6 +61,8 @@ pub(in crate::strategy) struct Optimiser {
     noise_check: NoiseCheck,
     /// Where constraints between inputs are met, if there are any.
     region: Option<Region>,
+    /// What its fits are known by.
+    identity: Arc<()>,
 }
 
 /// A point of the unit cube, and what was decided on the way to it.
@@ -94,6 +98,7 @@ impl Optimiser {
             models: ModelCache::default(),
             noise_check: NoiseCheck::default(),
             region: None,
+            identity: Arc::new(()),
         })
     }
 
@@ -254,7 +259,7 @@ impl Optimiser {
             purpose,
         };
         let Proposed { u, ended, nominees } = proposer.propose(watch)?;
-        let fit = prepared.draft.map(Fitted::to_record);
+        let fit = prepared.draft.map(|fitted| fitted.to_record(results.values.len()));
         let decided = fit.is_some() || ended.is_some() || nominees.is_some();
         let decision = Decision { results: results.values.len(), fit, ended, fell_back: None, nominees };
         let decision = decided.then(|| Box::new(decision));
@@ -279,15 +284,10 @@ impl Optimiser {
         }
         let (is_noisy, lowest) = (self.model(watch)?.is_noisy(), self.results.leaders.first());
         let Some(row) = lowest.filter(|_| is_noisy) else { return Ok(None) };
-        let fit = self.models.draft().map(Fitted::to_record);
-        let decision = Decision {
-            results: self.results.values.len(),
-            fit,
-            ended: None,
-            fell_back: None,
-            nominees: None,
-        };
-        let (u, purpose) = (self.results.points[row].clone(), Purpose::Probe);
+        let n_known = self.results.values.len();
+        let fit = self.models.draft().map(|fitted| fitted.to_record(n_known));
+        let decision = Decision { results: n_known, fit, ended: None, fell_back: None, nominees: None };
+        let (u, purpose) = (self.results.points[row].to_vec(), Purpose::Probe);
         Ok(Some(Proposal { u, purpose, decision: decision.fit.is_some().then(|| Box::new(decision)) }))
     }
 
@@ -302,6 +302,38 @@ impl Optimiser {
     /// Whether a look at the model may show noise: by the last fit, or because there was none and it costs little.
     pub(in crate::strategy) fn may_be_noisy(&self) -> bool {
         self.models.noise().map_or(self.results.values.len() <= LOOKED_AT, |noise| noise == Noise::Some)
+    }
+
+    /// Whether the caller makes fits to many results beside the asks.
+    pub(in crate::strategy) fn refit_beside(&mut self, beside: bool) {
+        self.models.beside = beside;
+    }
+
+    /// The fit that is due to be made beside the asks, if one is.
+    pub(in crate::strategy) fn refit(&self) -> Option<Fitting> {
+        let (crowded, spacing) = (self.is_crowded(), self.spacing());
+        let (settings, results, seed) = (&self.settings, &self.results, self.seed);
+        let basis = Basis { settings, results, spacing, crowded, seed, watch: &Unwatched };
+        let (last, known) = self.models.due(basis)?;
+        Some(Fitting {
+            settings: settings.clone(),
+            results: results.measurements(),
+            spacing,
+            seed,
+            last: Arc::clone(last),
+            known,
+            identity: Arc::clone(&self.identity),
+        })
+    }
+
+    /// Whether a fit was due here, and not elsewhere.
+    pub(in crate::strategy) fn has_made(&self, refitted: &Refitted) -> bool {
+        Arc::ptr_eq(&refitted.identity, &self.identity)
+    }
+
+    /// Takes a fit of its own that was made beside the asks; false if it is of no use any more.
+    pub(in crate::strategy) fn take_refit(&mut self, refitted: Refitted) -> bool {
+        self.has_made(&refitted) && self.models.take_fit(refitted.model)
     }
 
     /// The model of all results here.
@@ -371,15 +403,14 @@ impl Optimiser {
             Purpose::Added => self.models.look_again(),
         }
         if matches!(trial.purpose, Purpose::Probe) {
-            if let Some(row) = self.results.points.iter().rposition(|point| *point == u) {
+            if let Some(row) = self.results.points.iter().rposition(|point| *point == u[..]) {
                 self.noise_check.asked(trial.id.0, self.results.values[row]);
             }
             // It was proposed by the model alone, not on the posterior ahead of it.
             self.models.look_again();
         }
         if trial.decision.as_ref().is_some_and(|decision| decision.fell_back.is_some()) {
-            // Nothing half made is used again.
-            self.models.look_again();
+            self.models.forget();
         }
         if let Some(ended) = trial.decision.as_ref().and_then(|decision| decision.ended) {
             self.searches.begin_next(ended, &self.results, &u);
@@ -402,7 +433,7 @@ impl Optimiser {
     pub(in crate::strategy) fn hint_value(&mut self, u: Vec<f64>, value: f64) {
         self.n_beside = self.pending.len();
         self.n_designed += 1;
-        let row = self.results.measured(u, value);
+        let row = self.results.measured(&u, value);
         self.searches.enter(row, &self.results.values);
         self.models.look_again();
     }
@@ -431,7 +462,7 @@ impl Optimiser {
                     let nearest = self.nearest(&u);
                     self.searches.judge(value, nearest, median, &self.results, d, self.pending.len());
                 }
-                let row = self.results.measured(u, value);
+                let row = self.results.measured(&u, value);
                 if is_own {
                     self.searches.enter(row, &self.results.values);
                 }

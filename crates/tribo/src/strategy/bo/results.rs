@@ -1,6 +1,9 @@
 //! What came of the trials of one embedding: measured points in the order told, the best of them, and the points that
 //! gave no value.
 
+use super::points::Points;
+use std::sync::Arc;
+
 /// Points given to the maximiser as places to start from.
 pub(super) const INCUMBENTS: usize = 5;
 /// Results kept in order; under noise the lowest values are not the best points, which are looked for among so many.
@@ -10,9 +13,9 @@ const RANKED: usize = 100;
 #[derive(Default)]
 pub(super) struct Results {
     /// Measured points, in the order told.
-    pub(super) points: Vec<Vec<f64>>,
+    pub(super) points: Points,
     /// Their values.
-    pub(super) values: Vec<f64>,
+    pub(super) values: Arc<Vec<f64>>,
     /// The best few of all.
     pub(super) leaders: BestFew,
     /// Points that gave no value.
@@ -27,15 +30,20 @@ impl Results {
 
     /// How far the nearest measured point is, by the coordinate that differs most; infinite if there is none.
     pub(super) fn nearest(&self, u: &[f64]) -> f64 {
-        let apart = |other: &Vec<f64>| u.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let apart = |other: &[f64]| u.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         self.points.iter().map(apart).fold(f64::INFINITY, f64::min)
     }
 
+    /// The measured points as they are now, for a fit beside what comes in the meantime.
+    pub(super) fn measurements(&self) -> Results {
+        Results { points: self.points.clone(), values: Arc::clone(&self.values), ..Results::default() }
+    }
+
     /// Keeps a measured point and returns its row.
-    pub(super) fn measured(&mut self, u: Vec<f64>, value: f64) -> usize {
+    pub(super) fn measured(&mut self, u: &[f64], value: f64) -> usize {
         let row = self.values.len();
         self.points.push(u);
-        self.values.push(value);
+        Arc::make_mut(&mut self.values).push(value);
         self.leaders.enter(row, &self.values);
         row
     }
@@ -70,11 +78,11 @@ mod tests {
         let mut results = Results::default();
         assert_eq!(results.lowest(), None);
         for value in [3.0, 1.0, 2.0, 1.0, 9.0, 0.5, 8.0, 0.7] {
-            results.measured(vec![value], value);
+            results.measured(&[value], value);
         }
         assert_eq!(results.leaders.rows, [5, 7, 1, 3, 2, 0, 6, 4]);
         (0..2 * RANKED).for_each(|_| {
-            results.measured(vec![4.0], 4.0);
+            results.measured(&[4.0], 4.0);
         });
         assert_eq!(results.leaders.rows.len(), RANKED);
         assert_eq!(results.leaders.rows[..6], [5, 7, 1, 3, 2, 0]);

@@ -10,11 +10,13 @@
 //! interrupted is made again from the records of those, by [`Study::restore_asked`] and [`Study::tell_outcome`], and goes
 //! on with the same bits. An ask that fails is no event: it changes nothing.
 
+mod fingerprints;
 pub(super) mod insight;
 mod limits;
 mod look;
 mod predict;
 mod recommend;
+mod refit;
 mod restore;
 
 pub use insight::{ActiveInput, DenseArm, Evidence, Fact, Finding, Insight, Verdict};
@@ -23,6 +25,7 @@ pub(super) use look::INTERVAL;
 pub use look::{Expected, Look};
 pub use predict::Predicted;
 pub use recommend::Recommended;
+pub use refit::{Refit, Refitted};
 
 use super::auto::{self, Auto};
 use super::bo::Bo;
@@ -40,6 +43,7 @@ use crate::space::formula::Region;
 use crate::space::{Direction, Kind, Point, Space, UnitPoint};
 use crate::surrogate::watch::{Unwatched, Watch};
 use crate::trial::{History, Outcome, Purpose, Recipe, Told, Trial, TrialId};
+use fingerprints::Fingerprints;
 use std::collections::BTreeMap;
 
 /// Draws in search of a point that was not asked before, when the strategy's own was.
@@ -76,8 +80,8 @@ pub struct Study {
     history: History,
     engine: Box<dyn Engine>,
     explanation: String,
-    /// Fingerprints of all points asked and how many trials have each, but for those of `restored` and lost trials.
-    proposed: BTreeMap<u64, usize>,
+    /// Fingerprints of all points asked, but for those of `restored` and lost trials.
+    proposed: Fingerprints,
     /// Trials of an earlier process whose points were not looked at yet: that takes time where there are many inputs.
     restored: Vec<TrialId>,
     /// Whether different unit points can be the same to the user.
@@ -169,7 +173,7 @@ impl Study {
             history: History::new(),
             engine,
             explanation,
-            proposed: BTreeMap::new(),
+            proposed: Fingerprints::default(),
             restored: vec![],
             discrete,
             models_all,
@@ -241,7 +245,7 @@ impl Study {
         let id = self.history.next_id();
         let mut plan = self.engine.propose(Next { id, history: &self.history }, watch)?;
         let (mut canonical, mut fingerprint) = self.admissible(&mut plan)?;
-        if plan.must_be_new && self.proposed.contains_key(&fingerprint) {
+        if plan.must_be_new && self.proposed.contains(fingerprint) {
             match self.redraw(&mut plan)? {
                 Some(other) => (canonical, fingerprint) = other,
                 None => return Ok(None),
@@ -254,7 +258,7 @@ impl Study {
         }
         let trial = self.history.ask(plan.trial)?;
         // It is a trial now, and nothing below can fail.
-        *self.proposed.entry(fingerprint).or_default() += 1;
+        self.proposed.add(fingerprint);
         self.engine.asked(trial, plan.origin);
         Ok(Some(Suggestion { id, point }))
     }
@@ -267,7 +271,7 @@ impl Study {
                 break;
             }
             let other = self.admissible(plan)?;
-            if !plan.must_be_new || !self.proposed.contains_key(&other.1) {
+            if !plan.must_be_new || !self.proposed.contains(other.1) {
                 return Ok(Some(other));
             }
         }
@@ -286,15 +290,19 @@ impl Study {
 
     /// Takes note of the points of restored trials.
     fn look_at_restored(&mut self) -> Result<()> {
-        while let Some(&id) = self.restored.last() {
+        if self.restored.is_empty() {
+            return Ok(());
+        }
+        let mut fingerprints = Vec::with_capacity(self.restored.len());
+        for &id in &self.restored {
             if let Some((trial, outcome)) = self.history.get(id)
                 && !matches!(outcome, Some(Outcome::Lost { .. }))
             {
-                let (_, fingerprint) = self.canonical(trial)?;
-                *self.proposed.entry(fingerprint).or_default() += 1;
+                fingerprints.push(self.canonical(trial)?.1);
             }
-            self.restored.pop();
         }
+        self.restored = vec![];
+        self.proposed.add_all(fingerprints);
         Ok(())
     }
 
@@ -382,12 +390,7 @@ impl Study {
             return;
         };
         let Ok((_, fingerprint)) = self.canonical(trial) else { return };
-        if let Some(n) = self.proposed.get_mut(&fingerprint) {
-            *n -= 1;
-            if *n == 0 {
-                self.proposed.remove(&fingerprint);
-            }
-        }
+        self.proposed.remove(fingerprint);
     }
 
     /// Takes in an evaluation made outside the study, such as one of an earlier campaign, and returns the trial made of
@@ -411,7 +414,7 @@ impl Study {
     /// theirs.
     pub fn adopt_as(&mut self, id: TrialId, point: &Point) -> Result<()> {
         let z = self.space.encode(point)?.into_vec();
-        let recipe = (!self.models_all).then_some(Recipe::Given);
+        let recipe = (!self.models_all).then(|| Box::new(Recipe::Given));
         let (embedding, purpose) = (0, Purpose::Added);
         self.restore_asked(Trial { id, embedding, z, purpose, recipe, decision: None })
     }

@@ -29,7 +29,7 @@ impl Study {
         if trial.embedding >= count {
             return refuse(RestoreFault::Embedding { found: trial.embedding, count });
         }
-        match trial.recipe {
+        match trial.recipe.as_deref() {
             Some(Recipe::Given) => {
                 let (expected, found) = (self.space.dim(), trial.z.len());
                 if found != expected {

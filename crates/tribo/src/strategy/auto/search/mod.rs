@@ -288,7 +288,7 @@ mod tests {
         let next = Next { id: TrialId(10), history: &history };
         let plan = search.propose(&context, next, &Unwatched).unwrap();
         let base = context.results.incumbent.unwrap().id;
-        assert_eq!(plan.trial.recipe, Some(Recipe::Set { base, inputs: vec![3, 9] }));
+        assert_eq!(plan.trial.recipe.as_deref(), Some(&Recipe::Set { base, inputs: vec![3, 9] }));
         assert_eq!(plan.trial.z.len(), search.dim(&context));
         // The incumbent's own base, not a chain of them.
         let own = Recipe::Set { base, inputs: vec![3, 9] };

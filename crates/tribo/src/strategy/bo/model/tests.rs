@@ -14,7 +14,7 @@ fn results(n: usize, value: impl Fn(&[f64], f64) -> f64) -> Results {
     for _ in 0..n {
         let point = vec![stream.uniform(), stream.uniform()];
         let value = value(&point, stream.normal());
-        results.measured(point, value);
+        results.measured(&point, value);
     }
     results
 }

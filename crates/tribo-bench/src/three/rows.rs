@@ -80,7 +80,7 @@ impl<'a> MadeRows<'a> {
     /// What the numbers of a row are made from.
     fn key(&self, row: usize) -> u64 {
         let row = if self.earlier == Earlier::Repeated { row % 100 } else { row };
-        bits_at(self.seed ^ 0x7468_7265_65, row as u64)
+        bits_at(self.seed ^ 0x0074_6872_6565, row as u64)
     }
 
     fn number(&self, key: u64, column: usize) -> f64 {

@@ -130,6 +130,9 @@ impl Reader for RevaluedReader<'_> {
     }
 }
 
+/// The number of the first row of a block, and the block: X and y.
+pub(crate) type Numbered<'a> = (usize, MatRef<'a, f64>, &'a [f64]);
+
 /// All rows of a source, block by block, checked.
 pub(crate) struct Blocks<'a> {
     feed: Feed<'a>,
@@ -144,8 +147,8 @@ impl<'a> Blocks<'a> {
         Ok(Blocks { feed: Feed::new(source, 0, most)?, next: 0, n: source.len(), most })
     }
 
-    /// The number of the first row of the next block, and the block; None after the last.
-    pub(crate) fn advance(&mut self) -> Result<Option<(usize, MatRef<'_, f64>, &[f64])>> {
+    /// The next block; None after the last.
+    pub(crate) fn advance(&mut self) -> Result<Option<Numbered<'_>>> {
         if self.next == self.n {
             return Ok(None);
         }

@@ -33,6 +33,16 @@ fn constraint(key: &str) -> Option<String> {
 /// States by their numbers in the journal.
 const STATES: [&str; 5] = ["running", "complete", "pruned", "failed", "waiting"];
 
+fn user_attribute(key: &str) -> Option<String> {
+    Some(format!("user_attrs.{key}"))
+}
+
+/// The column of an attribute; None if it has none.
+type ColumnOf = fn(&str) -> Option<String>;
+/// The tables of attributes.
+const ATTRIBUTES: [(&str, ColumnOf); 2] =
+    [("trial_user_attributes", user_attribute), ("trial_system_attributes", constraint)];
+
 /// What a parameter's float means.
 #[derive(Debug, Clone)]
 enum Distribution {
@@ -322,10 +332,7 @@ pub(super) fn database(path: &Path, name: Option<&str>) -> Result<Trials> {
         trials.set(trial, &format!("params.{name}"), distributions.cell(json, internal)?);
         Ok(())
     })?;
-    let user = |key: &str| Some(format!("user_attrs.{key}"));
-    let named: [(&str, &dyn Fn(&str) -> Option<String>); 2] =
-        [("trial_user_attributes", &user), ("trial_system_attributes", &constraint)];
-    for (table, column) in named {
+    for (table, column) in ATTRIBUTES {
         if !database.has(table) {
             continue;
         }

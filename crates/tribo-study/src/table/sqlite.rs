@@ -23,6 +23,9 @@ const HIGHEST: usize = 20;
 /// Bytes of one row at most, which is SQLite's own limit.
 const LONGEST: u64 = 1_000_000_000;
 
+/// Whether a row could be taken, or what is wrong with it.
+type Taken = std::result::Result<(), String>;
+
 /// One value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
@@ -151,7 +154,7 @@ impl Database {
         &self,
         table: &str,
         names: &[&str],
-        row: &mut dyn FnMut(&[Value]) -> std::result::Result<(), String>,
+        row: &mut dyn FnMut(&[Value]) -> Taken,
     ) -> Result<()> {
         let listed = self.tables.iter().find(|listed| listed.name == table);
         let listed = listed.ok_or_else(|| fault(&self.path, format!("there is no table {table:?}")))?;
@@ -175,11 +178,7 @@ impl Database {
     }
 
     /// Goes through the leaves of a tree, from left to right.
-    fn scan_tree(
-        &self,
-        root: u32,
-        row: &mut dyn FnMut(i64, &mut Vec<Value>) -> std::result::Result<(), String>,
-    ) -> Result<()> {
+    fn scan_tree(&self, root: u32, row: &mut dyn FnMut(i64, &mut Vec<Value>) -> Taken) -> Result<()> {
         let damaged = |what: String| fault(&self.path, format!("it is damaged: {what}"));
         // Pages to be visited, the next one last, with their heights.
         let mut ahead = vec![(root, 0)];

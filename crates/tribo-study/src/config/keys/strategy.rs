@@ -144,7 +144,7 @@ pub(in crate::config) static STRATEGY: Section = table(
             "acquisition",
             &["log_ei", "ei", "pi", "ucb", "kg", "portfolio"],
             "\"ucb\"",
-            "What a proposal that exploits maximises. A `portfolio` follows one of `log_ei`, `ucb` and `pi` each time, more often the one whose points were the better ones so far.",
+            "What a proposal that exploits maximises; a `portfolio` follows `log_ei`, `ucb` or `pi`, more often the one whose points were better so far.",
         )
         .by_strategy("\"log_ei\"", "\"ucb\""),
         key(

@@ -42,9 +42,7 @@ pub(in crate::config) static ROOT: Section = table(
             "constraints",
             Type::List { of: &Type::Text, least: 1, most: 1_000 },
             "[\"x + y <= 1\"]",
-            "What is known to hold between parameters; every proposed point meets all of it. Numbers, names of parameters (`v[0]` of a \
-             vector), `+ - * / ^`, parentheses, `sqrt exp log abs sin cos tan`, `min max sum` (of a whole vector too) and `pi`, \
-             compared by `<= < >= >`, and `==` between integers. Limits on what an evaluation answers stand in `[[output]]`.",
+            "What is known to hold between parameters, so that every proposed point meets it: numbers, names (`v[0]` of a vector), `+ - * / ^`, parentheses, `sqrt exp log abs sin cos tan min max sum` and `pi`, compared by `<= < >= >` or, between integers, `==`; limits on outputs stand in `[[output]]`.",
         ),
         key(
             "readable_by",

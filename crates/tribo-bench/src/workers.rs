@@ -15,10 +15,12 @@ use crate::seeds::{Failure, Spread, side_by_side};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
+use tribo::analysis::elsewhere;
 use tribo::problems::Problem;
 use tribo::rng::Stream;
 use tribo::space::Direction;
 use tribo::strategy::{Settings, Strategy, Study};
+use tribo::surrogate::watch::Unwatched;
 use tribo::trial::TrialId;
 use tribo_chart::{Axis, Bar, Chart, LineChart, Schedule, Series};
 
@@ -94,6 +96,10 @@ pub struct Run {
     pub best: f64,
     /// What it is above the optimum by.
     pub regret: f64,
+    /// How probable a better valley is by the model in the end, if it says anything.
+    pub elsewhere: Option<f64>,
+    /// Whether that is told.
+    pub told: bool,
     /// Virtual seconds until the last result.
     pub makespan_s: f64,
     /// Real seconds in ask and tell.
@@ -119,6 +125,10 @@ pub struct Summary {
     pub utilisation: Spread,
     /// Seeds that reached the target.
     pub reached: usize,
+    /// Seeds that reached it, or of which the model says that the search may be in a side valley.
+    pub reached_or_told: usize,
+    /// Seeds that reached it and of which the model says so all the same.
+    pub reached_and_told: usize,
     /// Median time to the target in seconds; none if fewer than half of the seeds reached it.
     pub median_time_to_target_s: Option<f64>,
     /// Regret in the end.
@@ -161,6 +171,8 @@ fn summarise(runs: &[Run]) -> Summary {
         seeds: runs.len(),
         utilisation: Spread::of(runs.iter().map(|run| run.utilisation)),
         reached: runs.iter().filter(|run| run.time_to_target_s.is_some()).count(),
+        reached_or_told: runs.iter().filter(|run| run.time_to_target_s.is_some() || run.told).count(),
+        reached_and_told: runs.iter().filter(|run| run.time_to_target_s.is_some() && run.told).count(),
         median_time_to_target_s: median.is_finite().then_some(median),
         regret: Spread::of(runs.iter().map(|run| run.regret)),
         own_s: Spread::of(runs.iter().map(|run| run.own_s)),
@@ -239,7 +251,13 @@ impl<'a> Simulation<'a> {
                 free.push_back((job.worker, job.end));
             }
         }
-        Ok(self.finish(mode, last_start))
+        let look = self.study.look(&Unwatched)?;
+        let elsewhere = look.map(|look| elsewhere(&look, self.seed)).transpose()?.flatten();
+        Ok(Run {
+            elsewhere: elsewhere.as_ref().map(|found| found.chance),
+            told: elsewhere.is_some_and(|found| found.may_be_better()),
+            ..self.finish(mode, last_start)
+        })
     }
 
     /// Gives work to the free workers. Each starts as soon as its own point is there, or, in synchronous mode, when all
@@ -296,6 +314,8 @@ impl<'a> Simulation<'a> {
             evaluations_to_target: target,
             best: self.best,
             regret: self.best - self.problem.optimum_value(),
+            elsewhere: None,
+            told: false,
             makespan_s: self.curve.last().map_or(0.0, |(time, _)| *time),
             own_s: self.own_s,
             curve: self.curve,

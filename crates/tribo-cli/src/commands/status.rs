@@ -11,7 +11,7 @@ use tribo_study::job::STDERR_FILE;
 use tribo_study::outputs::VALUE;
 use tribo_study::reading::Reading;
 use tribo_study::report::limits;
-use tribo_study::report::summary::{Pace, Phase, Summary, summary};
+use tribo_study::report::summary::{Pace, Phase, Summary, elsewhere, summary};
 use tribo_study::report::text;
 
 /// Causes of failure that are shown.
@@ -28,6 +28,7 @@ pub(crate) fn run(options: &Shown) -> Outcome {
         let states = rebuilt.study.limit_states(&Unwatched)?;
         summary.limits = limits::standings(config, states, summary.best.as_ref().map(|best| best.value));
     }
+    summary.elsewhere = elsewhere(&mut rebuilt)?;
     match options.json {
         true => output::print_json(&summary)?,
         false => output::print(&page(&reading, &summary, inputs::line(&rebuilt.study, &reading.layout)))?,
@@ -106,6 +107,15 @@ fn write_page(
         Some(best) => write!(page, "best      {}", best::text(&reading.config, best))?,
         None if summary.limits.is_empty() => writeln!(page, "best      none yet")?,
         None => writeln!(page, "best      none: {}", summary.no_best())?,
+    }
+    if let Some(elsewhere) = &summary.elsewhere {
+        let (chance, worth) = (100.0 * elsewhere.chance, elsewhere.worth);
+        writeln!(
+            page,
+            "search    may be in a side valley: with {chance:.0} % there is a value that is better by more"
+        )?;
+        writeln!(page, "          than {worth:.2e} away from the best point, most likely near")?;
+        write!(page, "{}", output::point(&elsewhere.params))?;
     }
     if let Some(least) = &summary.least_violated {
         write!(page, "{}", best::nearest(&reading.config, least))?;

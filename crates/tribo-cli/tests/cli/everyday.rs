@@ -215,3 +215,29 @@ retry_delay = "0.5s""#;
     assert!(count("measured") >= 4, "{counts}");
     drop(disk);
 }
+
+/// Results in a part of the space only, of waves that go on beyond it; and all over it.
+#[test]
+fn status_says_where_a_better_valley_may_be() {
+    for (reach, is_told) in [(0.3, true), (1.0, false)] {
+        let folder = Folder::with(
+            "study_version = 1\ndirection = \"minimize\"\n\
+             [[parameter]]\nname = \"x\"\ntype = \"float\"\nlow = 0.0\nhigh = 1.0\n\
+             [[parameter]]\nname = \"y\"\ntype = \"float\"\nlow = 0.0\nhigh = 1.0\n\
+             [strategy]\nname = \"bo\"\n",
+        );
+        let mut rows = "x,y,value\n".to_owned();
+        for k in 0..121 {
+            let (x, y) = (reach * f64::from(k / 11) / 10.0, f64::from(k % 11) / 10.0);
+            let bowl = (x - 0.5).powi(2) + (y - 0.5).powi(2);
+            let value = 2.0 * bowl - (13.0 * (x - 0.5)).cos() - (11.0 * (y - 0.5)).cos();
+            rows += &format!("{x},{y},{value}\n");
+        }
+        folder.write("old.csv", &rows);
+        folder.tribo(["import", "old.csv"]).code(0);
+        let page = folder.tribo(["status"]).code(0).stdout;
+        assert_eq!(page.contains("search    may be in a side valley: with "), is_told, "{page}");
+        let told = folder.tribo(["status", "--json"]).code(0).json()["elsewhere"].clone();
+        assert_eq!(told["params"]["x"].as_f64().map(|x| x > 0.3), is_told.then_some(true), "{told}");
+    }
+}

@@ -15,6 +15,7 @@ use crate::store::ledger::{Ledger, Source};
 use crate::waiting::Waiting;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+use tribo::analysis;
 use tribo::space::Direction;
 use tribo::surrogate::watch::Unwatched;
 
@@ -22,6 +23,8 @@ use tribo::surrogate::watch::Unwatched;
 pub const SUMMARY_VERSION: u32 = 2;
 /// Trials of which the pace is taken.
 const RECENT: usize = 50;
+/// Results up to which [`elsewhere`] looks: a fit to so many takes a part of a second.
+const LOOKED_AT: usize = 800;
 /// Trials in a row without a value that are worth a warning.
 const FAILING: usize = 5;
 /// An attempt that waits this long without beginning is worth a warning.
@@ -118,6 +121,17 @@ pub struct Best {
     pub params: Map<String, Json>,
 }
 
+/// A better value may be away from the best point.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Elsewhere {
+    /// How probable that is by functions drawn from a coarse model.
+    pub chance: f64,
+    /// By how much it is better, at least.
+    pub worth: f64,
+    /// Where it is most likely.
+    pub params: Map<String, Json>,
+}
+
 /// The trial whose point the model recommends.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recommended {
@@ -171,6 +185,9 @@ pub struct Summary {
     pub evaluations: Option<usize>,
     /// The best trial, if one has a value and meets all limits.
     pub best: Option<Best>,
+    /// That the search may be in a side valley, where the model holds that for likely; [`elsewhere`] looks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<Elsewhere>,
     /// Trials that have a value and meet all limits; None if there are no limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feasible: Option<usize>,
@@ -232,6 +249,7 @@ pub fn summary(
         last: time(ledger.last_ms),
         evaluations: config.budget.evaluations,
         best,
+        elsewhere: None,
         feasible,
         limits,
         least_violated,
@@ -347,6 +365,29 @@ pub(super) fn best_of(
         None => points.params(trial)?,
     };
     Ok(Best { trial, value, outputs: outputs.to_json(&config.outputs), params })
+}
+
+/// Whether the search may be in a side valley: a look at the model of a study without limits, which takes a moment. None if
+/// not, if there is no model of all inputs, or if there are too few results to say, or too many for a moment.
+pub fn elsewhere(rebuilt: &mut Rebuilt) -> Result<Option<Elsewhere>> {
+    let study = &mut rebuilt.study;
+    // Under `auto` the model is that of the inputs named.
+    let coordinates = match study.insight().active.len() {
+        0 => study.space().dim(),
+        named => named,
+    };
+    let results = study.history().measured().count();
+    let is_quick = results <= LOOKED_AT && analysis::speaks_of(coordinates, results);
+    if !is_quick || !study.limits_so_far().is_empty() {
+        return Ok(None);
+    }
+    let Some(look) = study.look(&Unwatched)? else { return Ok(None) };
+    let Some(found) = analysis::elsewhere(&look, 0)?.filter(analysis::Elsewhere::may_be_better) else {
+        return Ok(None);
+    };
+    let point = study.space().decode(&look.whole(&found.place)?)?;
+    let params = point::to_json(study.space(), &point);
+    Ok(Some(Elsewhere { chance: found.chance, worth: found.worth, params }))
 }
 
 /// The trial whose point the model recommends, if anything was measured.

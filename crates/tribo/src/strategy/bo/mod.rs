@@ -19,7 +19,7 @@ mod results;
 mod trust_region;
 mod warp;
 
-pub(super) use model::Noise;
+pub(super) use model::{Noise, coarse_model};
 pub(super) use optimiser::{Optimiser, Proposal};
 pub use quota::Quota;
 pub(super) use warp::Warp;

@@ -317,6 +317,40 @@ impl Hypothesis<'_> {
     }
 }
 
+/// An exact process of values at points `x`, and how it sees them: the most likely warp, from hyper-parameters found before.
+/// None if nothing can be factored.
+pub(in crate::strategy) fn coarse_model(
+    x: &Mat<f64>,
+    values: &[f64],
+    start: &Hyperparameters,
+    is_noisy: bool,
+    watch: &dyn Watch,
+) -> Result<Option<(ExactPosterior, Warp)>> {
+    let noise = if is_noisy { Noise::Some } else { Noise::None };
+    let (shape, ard) = (start.kernel.shape, start.kernel.length_scales.len() > 1);
+    let training = Training {
+        ranges: ranges(noise),
+        priors: priors(x.ncols(), Known::default(), noise),
+        starts: vec![start.clone()],
+        evaluations: EVALUATIONS,
+        ..Training::default()
+    };
+    let gp = ExactGp { shape, ard, mean: Mean::Estimated, training };
+    let mut best: Option<(f64, ExactPosterior, Warp)> = None;
+    for Warped { warp, values: seen, log_jacobian } in Warp::try_on(values, true) {
+        let (posterior, report) = match gp.fit(x.as_ref(), &seen, watch) {
+            Ok(fit) => fit,
+            Err(Error::NotPositiveDefinite { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        let evidence = report.objective * values.len() as f64 + log_jacobian;
+        if best.as_ref().is_none_or(|(highest, ..)| evidence > *highest) {
+            best = Some((evidence, posterior, warp));
+        }
+    }
+    Ok(best.map(|(_, posterior, warp)| (posterior, warp)))
+}
+
 /// What a process was fitted to be.
 type Fit = (Box<dyn Posterior>, Hyperparameters, Report);
 

@@ -12,7 +12,7 @@ use super::Study;
 use crate::acquisition::normal;
 use crate::error::{Error, Result};
 use crate::space::{Direction, Input, Point, Space, UnitPoint};
-use crate::strategy::bo::Warp;
+use crate::strategy::bo::{self, Warp};
 use crate::strategy::engine::OfInputs;
 use crate::surrogate::Posterior;
 use crate::surrogate::data::Data;
@@ -129,6 +129,46 @@ fn chosen(rows: Vec<usize>, values: &[f64]) -> Vec<usize> {
 }
 
 impl Look {
+    /// A coarse look at the same results, by a model of its own: of results closer than `spacing`, by the coordinate that
+    /// differs most, the best one stands for all, and the range of values is seen as these have it. None if fewer than two are
+    /// left, or they do not differ.
+    pub fn coarse(&self, spacing: f64, watch: &dyn Watch) -> Result<Option<Look>> {
+        let mut order: Vec<usize> = (0..self.values.len()).collect();
+        order.sort_by(|&i, &j| self.values[i].total_cmp(&self.values[j]).then(i.cmp(&j)));
+        let mut rows: Vec<usize> = vec![];
+        for i in order {
+            let is_close = |&row: &usize| {
+                self.points[i].iter().zip(&self.points[row]).all(|(a, b)| (a - b).abs() < spacing)
+            };
+            if !rows.iter().any(is_close) {
+                rows.push(i);
+            }
+        }
+        rows.sort_unstable();
+        let values: Vec<f64> = rows.iter().map(|&row| self.values[row]).collect();
+        if values.iter().all(|value| *value == values[0]) {
+            return Ok(None);
+        }
+        let points: Vec<Vec<f64>> = rows.iter().map(|&row| self.points[row].clone()).collect();
+        let x = Mat::from_fn(rows.len(), self.dim(), |i, k| points[i][k]);
+        let start = self.process.hyperparameters();
+        let Some((process, warp)) = bo::coarse_model(&x, &values, start, self.is_noisy, watch)? else {
+            return Ok(None);
+        };
+        Ok(Some(Look {
+            space: self.space.clone(),
+            inputs: self.inputs.clone(),
+            coordinates: self.coordinates.clone(),
+            warp,
+            process,
+            trials: rows.iter().map(|&row| self.trials[row]).collect(),
+            points,
+            values,
+            best_unit: self.best_unit.clone(),
+            ..*self
+        }))
+    }
+
     /// The inputs that the model sees, by number, in increasing order.
     pub fn inputs(&self) -> &[usize] {
         &self.inputs

@@ -64,7 +64,7 @@ impl Nearest<'_> {
     }
 
     /// On the way to the nearest of the points known to be inside.
-    pub(super) fn from_anchors(&self, u: &[f64]) -> Vec<f64> {
+    pub(super) fn along_anchors(&self, u: &[f64]) -> Vec<f64> {
         let apart = |anchor: &[f64]| anchor.iter().zip(u).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
         let nearest = self.formulas.anchors.iter().min_by(|a, b| apart(a).total_cmp(&apart(b)));
         nearest.map_or(u.to_vec(), |anchor| bisect(|x| self.formulas.admit(x), anchor, u, HALVINGS))

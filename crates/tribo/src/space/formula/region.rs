@@ -181,7 +181,7 @@ impl Formulas {
             return u.to_vec();
         }
         let nearest = Nearest { formulas: self, free: vec![true; u.len()] };
-        nearest.from(u).unwrap_or_else(|| nearest.from_anchors(u))
+        nearest.from(u).unwrap_or_else(|| nearest.along_anchors(u))
     }
 }
 

@@ -80,24 +80,6 @@ const AFTER_THE_LINE: &str = include_str!("../data/after-the-line-0.1.0.journal"
 /// One input, three outputs, of which one is missing in four trials of six. The first journal of format 2.0.
 const OUTPUTS: &str = include_str!("../data/outputs-2.0.journal");
 
-/// A walk among discs, 60 inputs, by hand: all inputs act alike, and engine version 2 of `auto` is on a line that later ones
-/// find flat.
-const ON_THE_LINE: &str = include_str!("../data/auto-line-2.journal");
-
-#[test]
-fn a_study_on_a_line_that_is_not_searched_any_more_goes_on() {
-    let folder = folder_with(ON_THE_LINE, usize::MAX);
-    let before = points(&folder);
-    let status = folder.tribo(["status", "--json"]).code(0).json();
-    assert_eq!((before.len(), status["counts"]["measured"].as_u64()), (38, Some(38)), "{status}");
-    let asked = folder.tribo(["ask"]).code(0).says("chapter 2 begins").json();
-    assert_eq!(asked["trials"][0]["trial"], 38, "{asked}");
-    folder.tribo(["tell", "38", "0.5"]).code(0);
-    assert_eq!(folder.tribo(["ask"]).code(0).json()["trials"][0]["trial"], 39);
-    assert!(folder.read("study.tribo/journal").starts_with(ON_THE_LINE), "a journal is only appended to");
-    assert_eq!(points(&folder)[..38], before);
-}
-
 #[test]
 fn a_study_with_outputs_goes_on() {
     let folder = folder_with(OUTPUTS, usize::MAX);

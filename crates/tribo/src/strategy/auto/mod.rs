@@ -319,7 +319,7 @@ impl Auto {
 
 impl Engine for Auto {
     fn version(&self) -> Version {
-        Version { engine: "auto", number: 3 }
+        Version { engine: "auto", number: 2 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {

@@ -10,11 +10,11 @@ use tribo::trial::Outcome;
 
 fn plane(constraints: &[&str]) -> Space {
     let sides = vec![Parameter::float("x", -2.0, 2.0), Parameter::float("y", -2.0, 2.0)];
-    Space::new(sides).unwrap().constrained(constraints).unwrap()
+    Space::new(sides).expect("a space").constrained(constraints).expect("constraints")
 }
 
 fn study(space: &Space, strategy: Strategy, seed: u64) -> Study {
-    Study::new(space.clone(), Direction::Minimize, strategy, Some(60), seed).unwrap()
+    Study::new(space.clone(), Direction::Minimize, strategy, Some(60), seed).expect("a study")
 }
 
 fn bo() -> Strategy {
@@ -26,7 +26,7 @@ fn best(space: &Space, seed: u64, n: usize, f: fn(&[f64]) -> f64, meets: fn(&[f6
     let mut study = study(space, bo(), seed);
     let points = run(&mut study, n, f);
     assert!(points.iter().all(|point| meets(point)), "seed {seed}: {points:?}");
-    study.best().unwrap().unwrap().value
+    study.best().expect("a look").expect("a result").value
 }
 
 #[test]
@@ -64,13 +64,13 @@ fn integers_and_bands_are_met_as_the_user_sees_them() {
         Parameter::log_float("x", 0.1, 10.0),
         Parameter::categorical("solver", ["a", "b", "c"]),
     ];
-    let space = Space::new(parameters).unwrap();
+    let space = Space::new(parameters).expect("a space");
     let space = space.constrained(&["n * m == 24", "0.9 <= x / n <= 1.1"]).unwrap();
     let mut study = study(&space, bo(), 4);
     let points = run(&mut study, 40, |x| (x[0] - 5.0).abs() + x[2]);
     assert!(points.iter().all(|x| x[0] * x[1] == 24.0 && (0.9..=1.1).contains(&(x[2] / x[0]))));
     // 3 · 8 is the best of 2 · 12, 3 · 8, 4 · 6, 6 · 4, 8 · 3, 12 · 2: 2 + 2.7; 4 · 6: 1 + 3.6.
-    assert!((study.best().unwrap().unwrap().value - 4.6).abs() < 1e-3);
+    assert!((study.best().expect("a look").expect("a result").value - 4.6).abs() < 1e-3);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn limits_on_outputs_and_constraints_between_inputs_go_together() {
                 study.tell_limited(asked.id, Outcome::measured(-x[0] - x[1]), &[Some(c)]).unwrap();
             }
         }
-        let value = study.best().unwrap().unwrap().value;
+        let value = study.best().expect("a look").expect("a result").value;
         assert!((value + 40.0 / 17.0).abs() < 1e-4, "seed {seed}: {value}");
     }
 }
@@ -130,7 +130,7 @@ fn many_inputs_have_constraints_between_a_few() {
         }
         if let Strategy::Auto(_) = strategy {
             // The foot of (0.6, 0.5) on the line: 2 · 0.2².
-            let best = study.best().unwrap().unwrap().value;
+            let best = study.best().expect("a look").expect("a result").value;
             assert!((best - 0.08).abs() < 1e-3, "{best}");
         }
     }
@@ -178,15 +178,16 @@ fn random_problem(stream: &mut Stream) -> Option<Space> {
     if stream.below(3) == 0 {
         parameters.push(Parameter::categorical("kind", ["a", "b", "c"]));
     }
-    let space = Space::new(parameters).unwrap();
+    let space = Space::new(parameters).expect("a space");
     // Met at a random point, by a random margin.
-    let inside =
-        space.decode(&UnitPoint::new((0..space.dim()).map(|_| stream.uniform()).collect()).unwrap()).unwrap();
+    let inside = space
+        .decode(&UnitPoint::new((0..space.dim()).map(|_| stream.uniform()).collect()).expect("a point"))
+        .expect("decoded");
     let value = |name: &str| {
-        let (parameter, element) = name
-            .split_once('[')
-            .map_or((name, 0), |(parameter, rest)| (parameter, rest.trim_end_matches(']').parse().unwrap()));
-        let index = space.parameters().iter().position(|p| p.name() == parameter).unwrap();
+        let (parameter, element) = name.split_once('[').map_or((name, 0), |(parameter, rest)| {
+            (parameter, rest.trim_end_matches(']').parse().expect("a number"))
+        });
+        let index = space.parameters().iter().position(|p| p.name() == parameter).expect("its name");
         match &inside.columns()[index] {
             Values::Float(values) => values[element],
             Values::Int(values) => values[element] as f64,
@@ -213,7 +214,7 @@ fn random_problem(stream: &mut Stream) -> Option<Space> {
 
 /// Whether a point meets all constraints, asked of the library's own reader with nothing of a search in between.
 fn meets(space: &Space, point: &Point) -> bool {
-    space.region().is_none_or(|region| region.admits(space.encode(point).unwrap().as_slice()))
+    space.region().is_none_or(|region| region.admits(space.encode(point).expect("encoded").as_slice()))
 }
 
 #[test]

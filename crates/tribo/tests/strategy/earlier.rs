@@ -125,7 +125,8 @@ fn whatever_the_rows_are_no_ask_fails() {
     let many = uniform(2_000, seed);
     let repeated = Mat::from_fn(2_000, INPUTS, |i, k| many[(i % 10, k)]);
     let few = uniform(3, seed);
-    let cases: [(&str, &Mat<f64>, &dyn Fn(&[f64]) -> f64); 6] = [
+    type Case<'a> = (&'a str, &'a Mat<f64>, &'a dyn Fn(&[f64]) -> f64);
+    let cases: [Case<'_>; 6] = [
         ("constant", &many, &|_| 2.0),
         ("a step", &many, &|x| f64::from(x[7] > 0.5)),
         ("huge", &many, &|x| 1e60 * (x[7] - 0.5)),

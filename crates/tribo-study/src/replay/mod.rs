@@ -66,10 +66,21 @@ pub fn rebuild(config: &Config, ledger: &Ledger) -> Result<Rebuilt> {
     Ok(rebuilt)
 }
 
-/// As [`rebuild`], for a look at where a study stands: it knows the points of the trials that were asked, and no result. Where the
-/// point of a trial stands by itself, that need not take in a million results from elsewhere; where it follows from others,
-/// or there are chapters or limits, all is taken in.
+/// Events up to which a glance takes in everything, since that takes a moment.
+const FEW: usize = 4_000;
+
+/// As [`rebuild`], for a look at where a study stands: of many events it knows the points of the trials that were asked, and no
+/// result. Where the point of a trial stands by itself, that need not take in a million results from elsewhere; where it follows
+/// from others, or there are chapters or limits, all is taken in.
 pub fn glance(config: &Config, ledger: &Ledger) -> Result<Rebuilt> {
+    if ledger.events().len() <= FEW {
+        return rebuild(config, ledger);
+    }
+    asked_alone(config, ledger)
+}
+
+/// The points that were asked, if they stand by themselves; else everything.
+fn asked_alone(config: &Config, ledger: &Ledger) -> Result<Rebuilt> {
     let mut study = fresh(config)?;
     let stands_alone = matches!(study.version().engine, "bo" | "random");
     if !stands_alone || ledger.chapters().len() > 1 || !config.limits.is_empty() {
@@ -280,7 +291,7 @@ mod tests {
             ledger.apply(&Entry { n, epoch: 1, ms: 0, record }).unwrap();
         }
         assert!(whole.history().iter().any(|(trial, _)| trial.decision.is_some()));
-        let glance = glance(&config, &ledger).unwrap();
+        let glance = asked_alone(&config, &ledger).unwrap();
         assert_eq!((glance.study.history().len(), glance.study.explanation()), (6, whole.explanation()));
         for id in 40..46 {
             assert_eq!(glance.points().now(id).unwrap(), Some(whole.point(TrialId(id)).unwrap()));

@@ -182,7 +182,8 @@ fn records_read_well_and_keep_every_bit() {
         r#"{"id":8,"embedding":1,"z":[0.25],"purpose":"exploit","decision":{"results":31,"fit":{"#,
         r#""hyper":[0.30000000000000004,5e-324,1e-8],"noisy":true,"shift":-0.0,"#,
         r#""scale":2.0,"log":[0.3333333333333333,2.5],"middle":4.0,"spacing":0.002,"#,
-        r#""chosen_at":[1.5,2.5,3.5],"metric":[-0.1,4.0]},"ended":"at_known_optimum","fell_back":"a matrix"}}"#
+        r#""chosen_at":[1.5,2.5,3.5],"metric":[-0.1,4.0]},"ended":"at_known_optimum","fell_back":"a matrix","#,
+        r#""nominees":[[0.1,0.5],[1.0,0.0]]}}"#
     );
     assert_eq!(write(&full), text);
     for trial in [plain, full] {

@@ -414,7 +414,8 @@ fn the_best_point_inside_constraints_is_found_at_their_border() {
             .unwrap();
             assert!(region.admits(&found.x), "{constraint}, {half}");
             let off = (0..2).map(|k| (found.x[k] - foot[k]).abs()).fold(0.0, f64::max);
-            assert!(off < 1e-5 * half.max(1e-2), "{constraint}, {half}: {off:e}");
+            // Along the border the value is flat: half the root of what a decrease is worth in the scale of a small box, 1e-9 of 2e-4.
+            assert!(off < 1e-5 * half.max(2.2e-2), "{constraint}, {half}: {off:e}");
             // On the border itself nearly all digits.
             let beyond = region.distances(&found.x).unwrap()[0].0;
             assert!((-1e-9..=0.0).contains(&beyond), "{constraint}, {half}: {beyond:e}");

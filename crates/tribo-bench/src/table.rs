@@ -115,7 +115,7 @@ pub fn in_memory(n: usize, d: usize, m: usize, seed: u64) -> Result<Row, Failure
     })
 }
 
-/// A fit of a file that [`write`] wrote.
+/// A fit of a file that [`write()`] wrote.
 pub fn from_file(path: &Path, d: usize, m: usize, seed: u64) -> Result<Row, Failure> {
     let inputs: Vec<String> = (0..d).map(|k| format!("x{k}")).collect();
     measured("parquet", (d, m, seed), || {

@@ -113,8 +113,8 @@ def study_file(
     if isinstance(constraints, (str, Mapping)) or not isinstance(constraints, Iterable):
         raise ArgumentError(f"constraints is {_found(constraints)}; give a list, such as ['stress <= 200']")
     parameters = _parameters(space)
-    known, constraints = _between_parameters(constraints, [name for _, name, _ in parameters])
-    limits = _limits(constraints)
+    known, on_outputs = _between_parameters(constraints, [name for _, name, _ in parameters])
+    limits = _limits(on_outputs)
     if limits and objective is None:
         objective = "value"
     for place, limit in limits:

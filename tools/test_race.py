@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -279,6 +280,12 @@ class Race(unittest.TestCase):
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=variables)
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot run tribo: this Python has no package tribo", done.stderr)
+
+    def test_what_is_imported_is_compiled_once(self):
+        with unittest.mock.patch.dict(os.environ, {"PYTHONDONTWRITEBYTECODE": "1", "CARGO_TARGET_DIR": str(self.folder)}):
+            done = self.run_on("stand-in", "--functions", "bowl", "--methods", "random", "--evaluations", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(list((self.folder / "race" / "bytecode").rglob("stand_in.*.pyc")))
 
     def test_a_run_that_takes_too_long_says_so(self):
         done = self.run_on("stand-in", "--functions", "bowl", "--methods", "random", "--time-limit", "0.001")

@@ -38,8 +38,12 @@ def own_packages():
 
 
 def variables():
-    """For a run: one thread, and bytecode kept beside the environment, or every import would compile again."""
-    return {**os.environ, **ONE_THREAD, "PYTHONPYCACHEPREFIX": str(place() / "bytecode")}
+    """For a run: one thread, and bytecode kept beside the environment, or every import would compile again.
+
+    That needs Python to write it, whatever the shell says.
+    """
+    given = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**given, **ONE_THREAD, "PYTHONPYCACHEPREFIX": str(place() / "bytecode")}
 
 
 def setup(wheel):

@@ -7,12 +7,12 @@ use crate::dimension::parse_positive;
 use crate::seeds::{Failure, Spread, side_by_side};
 use serde::Serialize;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::time::Instant;
 use tribo::problems::{Limited, limited};
 use tribo::rng::Stream;
 use tribo::space::{Direction, Parameter, Point, Space};
-use tribo::strategy::{Strategy, Study};
+use tribo::strategy::{DrivenOutput, Strategy, Study};
 use tribo::trial::{Outcome, TrialId};
 
 /// A gap that counts as reached, for the time it takes.
@@ -36,6 +36,9 @@ pub struct Options {
     /// The first seed.
     #[arg(long, default_value_t = 1)]
     pub first_seed: u64,
+    /// Inputs, of which those of the problem are a few; as many as it has without.
+    #[arg(long, value_parser = parse_positive)]
+    pub dim: Option<usize>,
     /// Evaluations at the same time.
     #[arg(long, default_value_t = 1, value_parser = parse_positive)]
     pub workers: usize,
@@ -57,6 +60,23 @@ pub struct Row {
     pub until_one_percent: Spread,
     /// Seconds of the optimiser for one proposal, on average.
     pub seconds_per_ask: f64,
+    /// Among many inputs, for each seed: those of the problem that were named, others that were, and of each output that the
+    /// problem has, whether the inputs named for it are those that drive it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub named: Vec<Named>,
+}
+
+/// What was named among many inputs.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Named {
+    /// Inputs of the problem that were named.
+    pub right: usize,
+    /// Others that were.
+    pub wrong: usize,
+    /// Outputs whose inputs were all named, and no other for them.
+    pub outputs: usize,
+    /// Outputs.
+    pub of: usize,
 }
 
 struct Run {
@@ -64,6 +84,7 @@ struct Run {
     first_feasible: f64,
     until_one_percent: f64,
     seconds: f64,
+    named: Option<Named>,
 }
 
 /// Runs all problems.
@@ -75,7 +96,11 @@ pub fn run(options: &Options, told: impl Fn(&Row)) -> Result<Vec<Row>, Failure> 
         let marks = marks.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
         let problem = limited(name)?;
         let runs = side_by_side(options.seeds, options.threads.into(), |index| {
-            one(&problem, &marks, options.workers, options.first_seed + index as u64)
+            let seed = options.first_seed + index as u64;
+            match options.dim {
+                Some(dim) => one(&problem.among(dim, seed)?, &marks, options.workers, seed),
+                None => one(&problem, &marks, options.workers, seed),
+            }
         })?;
         let asks = (runs.len() * marks.iter().max().copied().unwrap_or(1)) as f64;
         let gap = |k: usize| Spread::of(runs.iter().map(|run| run.gaps[k]));
@@ -85,6 +110,7 @@ pub fn run(options: &Options, told: impl Fn(&Row)) -> Result<Vec<Row>, Failure> 
             first_feasible: Spread::of(runs.iter().map(|run| run.first_feasible)),
             until_one_percent: Spread::of(runs.iter().map(|run| run.until_one_percent)),
             seconds_per_ask: runs.iter().map(|run| run.seconds).sum::<f64>() / asks,
+            named: runs.iter().filter_map(|run| run.named).filter(|_| options.dim.is_some()).collect(),
         };
         told(&row);
         rows.push(row);
@@ -111,7 +137,7 @@ fn one(problem: &Limited, marks: &[usize], workers: usize, seed: u64) -> Result<
         Study::limited(space(problem)?, Direction::Minimize, limits, strategy, Some(evaluations), 0, seed)?;
     let mut durations = Stream::new(seed, "durations", 0);
     let mut running: BinaryHeap<(Reverse<u64>, Reverse<u64>)> = BinaryHeap::new();
-    let mut points: std::collections::BTreeMap<u64, Point> = std::collections::BTreeMap::new();
+    let mut points: BTreeMap<u64, Point> = BTreeMap::new();
     let (mut asked, mut clock, mut seconds) = (0, 0, 0.0);
     let (mut gaps, mut first_feasible, mut until) =
         (vec![f64::INFINITY; marks.len()], f64::INFINITY, f64::INFINITY);
@@ -141,7 +167,46 @@ fn one(problem: &Limited, marks: &[usize], workers: usize, seed: u64) -> Result<
             marks.iter().zip(&mut gaps).filter(|(mark, _)| **mark == finished).for_each(|(_, at)| *at = gap);
         }
     }
-    Ok(Run { gaps, first_feasible, until_one_percent: until, seconds })
+    let named = Some(named(problem, &study));
+    Ok(Run { gaps, first_feasible, until_one_percent: until, seconds, named })
+}
+
+/// Compares the inputs named for each output with those that drive it.
+fn named(problem: &Limited, study: &Study) -> Named {
+    let insight = study.insight();
+    let truth = driven(problem);
+    let is_any = |input: usize| truth.iter().any(|inputs| inputs.contains(&input));
+    let right = insight.active.iter().filter(|active| is_any(active.input)).count();
+    let is_right = |(output, truth): (&DrivenOutput, &BTreeSet<usize>)| {
+        output.inputs.iter().map(|active| active.input).collect::<BTreeSet<usize>>() == *truth
+    };
+    let outputs = insight.outputs.iter().zip(&truth).filter(|pair| is_right(*pair)).count();
+    Named { right, wrong: insight.active.len() - right, outputs, of: truth.len() }
+}
+
+/// The inputs that drive each output, the objective first: those that change it, alone, at some of a few random points.
+fn driven(problem: &Limited) -> Vec<BTreeSet<usize>> {
+    let outputs = |x: &[f64]| {
+        let (value, limited) = problem.evaluate(x).unwrap_or_default();
+        std::iter::once(value).chain(limited).collect::<Vec<f64>>()
+    };
+    let mut driven = vec![BTreeSet::new(); 1 + problem.limits().len()];
+    for draw in 0..4 {
+        let mut stream = Stream::new(draw, "points that show what drives an output", 0);
+        let sides = problem.low().iter().zip(problem.high());
+        let x: Vec<f64> = sides.map(|(low, high)| low + stream.uniform() * (high - low)).collect();
+        let before = outputs(&x);
+        for input in 0..x.len() {
+            let mut moved = x.clone();
+            moved[input] = 0.5 * (x[input] + problem.high()[input]);
+            for (k, (after, before)) in outputs(&moved).iter().zip(&before).enumerate() {
+                if after != before {
+                    driven[k].insert(input);
+                }
+            }
+        }
+    }
+    driven
 }
 
 #[cfg(test)]
@@ -154,6 +219,7 @@ mod tests {
             problem: vec!["g24@24".to_owned()],
             seeds: 2,
             first_seed: 11,
+            dim: None,
             workers,
             threads: 2,
         };

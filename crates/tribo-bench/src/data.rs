@@ -35,7 +35,7 @@ pub struct Row {
     /// Inducing points asked for; never more than n are used.
     pub m: usize,
     /// Name of the kernel.
-    pub kernel: &'static str,
+    pub kernel: String,
     /// Threads.
     pub threads: usize,
     /// Seed.
@@ -228,7 +228,7 @@ pub fn write_figures(rows: &[Row], folder: &Path) -> std::io::Result<()> {
             })
             .collect();
         let chart = LineChart {
-            title: format!("{title}, kernel {}", rows.first().map_or("", |row| row.kernel)),
+            title: format!("{title}, kernel {}", rows.first().map_or("", |row| &row.kernel)),
             x: Axis::log("data points n"),
             y: Axis::log(label),
             series,

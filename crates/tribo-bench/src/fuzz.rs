@@ -96,11 +96,12 @@ enum Event {
     Told(TrialId, Outcome),
 }
 
-/// Runs all problems.
-pub fn run(options: &Options) -> Result<Vec<Row>, Failure> {
+/// Runs all problems, in the order of their seeds where there is one thread. `done` is called with each as it ends.
+pub fn run(options: &Options, done: impl Fn(&Row) + Sync) -> Result<Vec<Row>, Failure> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads.into()).build()?;
     let seeds: Vec<u64> = (0..options.problems as u64).map(|k| options.first_seed + k).collect();
-    pool.install(|| seeds.par_iter().map(|&seed| one(options, seed)).collect())
+    let noted = |&seed: &u64| one(options, seed).inspect(&done);
+    pool.install(|| seeds.par_iter().with_max_len(1).map(noted).collect())
 }
 
 /// Runs the problem of one seed.

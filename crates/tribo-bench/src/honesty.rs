@@ -3,7 +3,10 @@
 //! The verdict: after 40 results of Branin's function a model is good, and of pure noise it is not to be trusted. The shares
 //! of the inputs: those of Hartmann-6, of Ishigami's function, and of Hartmann-6 among very many inputs, against the shares of
 //! the functions themselves, which `tools/golden/shares.py` knows. A run agrees if every share, first-order and total, lies in
-//! the interval that a report draws, two standard errors to either side.
+//! the interval that a report draws, two standard errors to either side. The recommended point under noise: its true value, and
+//! whether its interval holds that (`recommended`).
+
+mod recommended;
 
 use crate::dimension::parse_positive;
 use crate::objective;
@@ -23,7 +26,7 @@ const INTERVAL: f64 = 2.0;
 /// What to run.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// Cases: branin, noise, hartmann6, ishigami, wide.
+    /// Cases: branin, noise, hartmann6, ishigami, wide, recommended; the last only where it is named.
     #[arg(long, value_delimiter = ',', default_value = "branin,noise,hartmann6,ishigami,wide")]
     pub cases: Vec<String>,
     /// Seeds of each.
@@ -44,6 +47,12 @@ pub struct Options {
     /// Results of the case `wide`.
     #[arg(long, default_value_t = 300, value_parser = parse_positive)]
     pub wide_results: usize,
+    /// Results of the case `recommended`.
+    #[arg(long, default_value_t = 200, value_parser = parse_positive)]
+    pub noisy_results: usize,
+    /// Standard deviations of its noise.
+    #[arg(long, value_delimiter = ',', default_value = "0.1,0.5")]
+    pub noise: Vec<f64>,
     /// Threads.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: u16,
@@ -69,6 +78,23 @@ pub enum Row {
         explained: Option<Spread>,
         /// The part of them inside their intervals.
         inside: Option<Spread>,
+    },
+    /// How good the recommended point is, and how often its interval held the truth.
+    Recommended {
+        /// The case.
+        case: String,
+        /// Standard deviation of the noise.
+        noise_sd: f64,
+        /// Runs.
+        runs: usize,
+        /// Values without noise at the recommended points.
+        truth: Spread,
+        /// Runs whose interval held that value.
+        covered: usize,
+        /// Runs without an interval.
+        silent: usize,
+        /// Widths of the intervals.
+        width: Option<Spread>,
     },
     /// How often shares agreed.
     Shares {
@@ -118,7 +144,18 @@ impl Checked {
 /// Runs all cases.
 pub fn run(options: &Options) -> Result<Vec<Row>, Failure> {
     let golden: Golden = serde_json::from_str(include_str!("../../tribo/tests/golden/shares.json"))?;
-    options.cases.iter().map(|case| one_case(options, case, &golden)).collect()
+    let mut rows = Vec::new();
+    for case in &options.cases {
+        match case.as_str() {
+            "recommended" => {
+                for &noise_sd in &options.noise {
+                    rows.push(recommended::row(options, noise_sd)?);
+                }
+            }
+            _ => rows.push(one_case(options, case, &golden)?),
+        }
+    }
+    Ok(rows)
 }
 
 fn one_case(options: &Options, case: &str, golden: &Golden) -> Result<Row, Failure> {
@@ -140,8 +177,8 @@ fn one_case(options: &Options, case: &str, golden: &Golden) -> Result<Row, Failu
         "ishigami" => each(&golden.ishigami, &|seed| few(options.share_results, 3, seed, &ishigami)),
         "wide" => each(&golden.hartmann6, &|seed| wide(options, seed)),
         other => {
-            Err(format!("there is no case `{other}`; there are branin, noise, hartmann6, ishigami, wide")
-                .into())
+            let known = "branin, noise, hartmann6, ishigami, wide, recommended";
+            Err(format!("there is no case `{other}`; there are {known}").into())
         }
     }
 }

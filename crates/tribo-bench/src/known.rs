@@ -2,6 +2,8 @@
 //!
 //! Three runs of the same seed: without any, with a uniform design, and with results around the optimum, which differ from
 //! it by a normal law in every input that matters and are uniform in the others. Regret counts new evaluations only.
+//! With `--late` fits to many results are made beside, and arrive so many evaluations after they fell due: do proposals get worse
+//! that go on with the model as it was?
 
 use crate::dimension::parse_positive;
 use crate::objective;
@@ -10,7 +12,8 @@ use serde::Serialize;
 use tribo::problems::Problem;
 use tribo::rng::Stream;
 use tribo::space::{Direction, Point, Space, Values};
-use tribo::strategy::{Strategy, Study};
+use tribo::strategy::{Refit, Strategy, Study};
+use tribo::surrogate::watch::Unwatched;
 
 /// What to run.
 #[derive(Debug, Clone, clap::Args)]
@@ -30,6 +33,12 @@ pub struct Options {
     /// Standard deviation of those around the optimum, as a part of the range.
     #[arg(long, default_value_t = 0.1)]
     pub around: f64,
+    /// What is known before.
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["nothing", "design", "around-optimum"])]
+    pub before: Vec<Before>,
+    /// Evaluations after which a fit arrives that is made beside; without it fits are made in front.
+    #[arg(long)]
+    pub late: Option<usize>,
     /// New evaluations.
     #[arg(long, default_value_t = 150, value_parser = parse_positive)]
     pub evaluations: usize,
@@ -45,7 +54,7 @@ pub struct Options {
 }
 
 /// Which results there are before the search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Before {
     /// None.
@@ -79,7 +88,7 @@ pub fn run(options: &Options) -> Result<Vec<Row>, Failure> {
         let regrets: Vec<f64> = runs.iter().map(|run| run.1).collect();
         Ok(Row { before, known, regret: Spread::of(regrets.iter().copied()), regrets })
     };
-    [Before::Nothing, Before::Design, Before::AroundOptimum].into_iter().map(one_kind).collect()
+    options.before.iter().copied().map(one_kind).collect()
 }
 
 /// Regret of the best known result, and at the end.
@@ -98,7 +107,17 @@ fn one(options: &Options, before: Before, seed: u64) -> Result<(f64, f64), Failu
         study.add(&point, value)?;
     }
     let known = best - problem.optimum_value();
-    for _ in 0..options.evaluations {
+    let mut under_way: Option<(usize, Refit)> = None;
+    study.refit_beside(options.late.is_some());
+    for number in 0..options.evaluations {
+        if let Some(late) = options.late {
+            if let Some((_, refit)) = under_way.take_if(|(since, _)| number >= *since + late) {
+                study.take_refit(refit.run(&Unwatched)?);
+            }
+            if under_way.is_none() {
+                under_way = study.refit().map(|refit| (number, refit));
+            }
+        }
         for asked in study.ask(1)? {
             let value = objective::evaluate(&problem, &asked.point);
             best = best.min(value);

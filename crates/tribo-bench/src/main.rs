@@ -16,6 +16,8 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    // As `tribo` does.
+    tribo_study::memory::be_thrifty();
     match Arguments::parse().command.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

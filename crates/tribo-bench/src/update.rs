@@ -28,7 +28,7 @@ pub struct Row {
     /// Inducing points.
     pub m: usize,
     /// Name of the kernel.
-    pub kernel: &'static str,
+    pub kernel: String,
     /// Median time of `observe`.
     pub observe_p50_ms: f64,
     /// 95th percentile of it.

@@ -19,6 +19,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    tribo_study::memory::be_thrifty();
     let arguments = args::Arguments::parse_from(args::typed());
     match commands::run(arguments.command) {
         Ok(code) => ExitCode::from(code),

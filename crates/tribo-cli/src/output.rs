@@ -52,6 +52,26 @@ pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
     out.flush()
 }
 
+/// A line on a terminal that the next one takes the place of: how far something is.
+pub(crate) struct Passing {
+    is_terminal: bool,
+}
+
+impl Passing {
+    pub(crate) fn new() -> Passing {
+        Passing { is_terminal: io::stderr().is_terminal() }
+    }
+
+    /// Shows a line; an empty one leaves nothing.
+    pub(crate) fn line(&self, text: &str) {
+        if self.is_terminal {
+            let mut stderr = io::stderr();
+            // If nobody can be told, nobody is.
+            let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
+        }
+    }
+}
+
 /// A message. If nobody can be told, nobody is. What a solver has written may be in it.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{}", harmless(text));

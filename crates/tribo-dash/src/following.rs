@@ -5,7 +5,6 @@
 //! to tell why trials were proposed: one at a time, since each is as large as the study. It borrows the journal only to begin
 //! with, so results appear while it works. Nobody looks: nobody works.
 
-use crate::memory;
 use crate::parts::{self, Part};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,6 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tribo_study::Result;
 use tribo_study::layout::Layout;
+use tribo_study::memory;
 use tribo_study::reading::Reading;
 use tribo_study::view::why::{Asked, Why};
 use tribo_study::view::{Draft, Past, Source, View};

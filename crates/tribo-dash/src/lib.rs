@@ -12,7 +12,6 @@
 //! door        a link for one use, then a cookie
 //! route       which page a path means; paths are made of ids, never of names
 //! events      which parts have changed, sent to open pages
-//! memory      what was freed, given back to the system
 //! server      connections and their limits
 //! ```
 //!
@@ -22,7 +21,6 @@ mod door;
 mod events;
 mod following;
 mod guard;
-mod memory;
 mod pages;
 mod parts;
 mod response;

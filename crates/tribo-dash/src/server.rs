@@ -8,7 +8,7 @@ use crate::following::Followed;
 use crate::guard::{self, Refusal};
 use crate::response::{self, Body};
 use crate::route::{Page, Route, query};
-use crate::{events, memory, pages};
+use crate::{events, pages};
 use hyper::body::Incoming;
 use hyper::header::SET_COOKIE;
 use hyper::server::conn::http1;
@@ -32,6 +32,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 use tribo_study::layout::Layout;
+use tribo_study::memory;
 use tribo_study::{Error, Result};
 
 /// Time for the head of a request, and between two requests.

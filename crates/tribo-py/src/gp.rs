@@ -3,23 +3,25 @@
 //! A `FittedGp` never changes, so that threads may share one; what takes in results is a new one. Names and defaults belong
 //! to the Python class `SparseGP`, which keeps the settings and the latest `FittedGp`.
 
-use crate::{arrays, error, gp_state, interrupt};
+use crate::{arrays, error, gp_state, interrupt, kernel as kernels};
 use faer::MatRef;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use tribo::Error;
 use tribo::rng::Stream;
 use tribo::surrogate::Posterior;
 use tribo::surrogate::data::Data;
+use tribo::surrogate::edges::Edges;
 use tribo::surrogate::hyper::{Hyperparameters, Mean, Prior, Priors, Ranges};
 use tribo::surrogate::inducing::Inducing;
-use tribo::surrogate::kernel::{Kernel, Shape};
+use tribo::surrogate::kernel::Kernel;
 use tribo::surrogate::sparse::{Objective, QUERIES, SparsePosterior};
-use tribo::surrogate::train::{SparseGp, Training};
+use tribo::surrogate::train::{Report, SparseGp, Training};
 use tribo::surrogate::watch::{Progress, Watch};
 use tribo_study::model_file::NamedModel;
 
@@ -28,6 +30,7 @@ use tribo_study::model_file::NamedModel;
 const MARGIN: f64 = 0.15;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(input_edges, module)?)?;
     module.add_class::<FittedGp>()
 }
 
@@ -35,7 +38,47 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 
 /// What the search did: evaluations on subsets and on all data, the objective per point, whether it converged.
-type Searched = (usize, usize, f64, bool);
+pub(crate) type Searched = (usize, usize, f64, bool);
+
+/// Lower and upper edges of columns.
+pub(crate) type Ends = (Vec<f64>, Vec<f64>);
+
+/// The edges, if there are any.
+pub(crate) fn ends(edges: &Edges) -> Option<Ends> {
+    let (low, high) = edges.ends();
+    (!edges.is_none()).then(|| (low.to_vec(), high.to_vec()))
+}
+
+/// The edges that keep strays out of the columns of `x`, or `part` of its entries at each end; None if nothing is to be clipped. `y` are
+/// values at its rows.
+#[pyfunction]
+fn input_edges(
+    py: Python<'_>,
+    x: PyReadonlyArray2<'_, f64>,
+    y: PyReadonlyArray1<'_, f64>,
+    part: Option<f64>,
+) -> PyResult<Option<Ends>> {
+    let (points, y) = (arrays::points("X", &x)?, arrays::values("y", &y)?);
+    let edges = interrupt::run(py, |flag| {
+        let watch = Observer { flag, progress: None, failed: Mutex::new(None) };
+        Data::new(points, y)
+            .and_then(|data| match part {
+                None => Edges::without_strays(&data, &watch),
+                Some(part) => Edges::at_quantiles(&data, part, &watch),
+            })
+            .map_err(error::library)
+    })?;
+    Ok(ends(&edges))
+}
+
+/// What a search did.
+pub(crate) fn searched(report: &Report) -> Searched {
+    let has_converged = report.stop.is_some_and(|stop| stop.converged());
+    (report.subset_evaluations, report.full_evaluations, report.objective, has_converged)
+}
+
+/// Hyper-parameters that are not trained: length scales, signal and noise variances, and those of a sum's terms by name.
+type Fixed = (Vec<f64>, f64, f64, BTreeMap<String, Vec<f64>>);
 
 /// A fitted process.
 #[pyclass(frozen, module = "tribo._core")]
@@ -47,15 +90,16 @@ struct FittedGp {
 
 #[pymethods]
 impl FittedGp {
-    /// Fits. `weights` says how often each row counts and `noise` is the noise variance of each, which is then not searched;
+    /// Fits one process for each of `ys`, or several with the same inducing points and length scales, which have neither weights
+    /// nor noise of rows, nor `fixed`. `weights` says how often each row counts and `noise` is the noise variance of each, which is then not searched;
     /// `inducing_points` is a name or the points, `ranges` and `priors` are for length scale, signal and noise,
     /// `fixed` holds length scales, signal and noise variance, which are then not searched.
     #[staticmethod]
-    #[pyo3(signature = (x, y, *, weights, noise, kernel, ard, approximation, group, objective, inducing, inducing_points, inducing_box, mean, ranges, priors, fixed, seed, progress))]
+    #[pyo3(signature = (x, ys, *, weights, noise, kernel, ard, approximation, group, objective, inducing, inducing_points, inducing_box, mean, ranges, priors, fixed, seed, progress))]
     fn fit(
         py: Python<'_>,
         x: PyReadonlyArray2<'_, f64>,
-        y: PyReadonlyArray1<'_, f64>,
+        ys: Vec<PyReadonlyArray1<'_, f64>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         noise: Option<PyReadonlyArray1<'_, f64>>,
         kernel: &str,
@@ -69,16 +113,23 @@ impl FittedGp {
         mean: Option<f64>,
         ranges: [(f64, f64); 3],
         priors: [Option<(String, f64, f64)>; 3],
-        fixed: Option<(Vec<f64>, f64, f64)>,
+        fixed: Option<Fixed>,
         seed: u64,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<FittedGp> {
-        let (points, values) = (arrays::points("X", &x)?, arrays::values("y", &y)?);
+    ) -> PyResult<Vec<FittedGp>> {
+        let points = arrays::points("X", &x)?;
+        let outputs = match &ys[..] {
+            [y] => vec![arrays::values("y", y)?],
+            ys => {
+                let of_column = |(k, y)| arrays::values(&format!("column {k} of y"), y);
+                ys.iter().enumerate().map(of_column).collect::<PyResult<_>>()?
+            }
+        };
         let [length_scale, signal_var, noise_var] = priors;
         let unknown = |argument: &str, name: &str| {
             error::argument(format!("{argument} is {name:?}, which is no name here"))
         };
-        let shape = Shape::from_name(kernel).ok_or_else(|| unknown("kernel", kernel))?;
+        let shape = kernels::shape(kernel)?;
         let weights = weights.as_ref().map(|weights| arrays::values("sample_weight", weights)).transpose()?;
         let noise = noise.as_ref().map(|noise| arrays::values("noise_variance", noise)).transpose()?;
         let mut gp = SparseGp {
@@ -119,11 +170,12 @@ impl FittedGp {
         };
         // The noise of each row is a part of one that is held: of their mean, unless another one was given.
         let held = noise.map(|noise| match &fixed {
-            Some((_, _, noise_var)) => *noise_var,
+            Some((_, _, noise_var, _)) => *noise_var,
             None => noise.iter().map(|var| var / noise.len() as f64).sum(),
         });
         let parts: Option<Vec<f64>> =
             noise.zip(held).map(|(noise, held)| noise.iter().map(|var| var / held).collect());
+        let values = outputs.first().copied().unwrap_or_default();
         let mut data = Data::new(points, values).map_err(error::library)?;
         if let Some(weights) = weights {
             data = data.with_weights(weights).map_err(error::library)?;
@@ -135,26 +187,25 @@ impl FittedGp {
         interrupt::run(py, |flag| {
             let watch = Observer { flag, progress, failed: Mutex::new(None) };
             let outcome = match fixed {
-                Some((length_scales, signal_var, noise_var)) => {
-                    let hyper =
-                        Hyperparameters { kernel: Kernel { shape, length_scales, signal_var }, noise_var };
-                    gp.condition_data(data, &hyper, &hyper, &watch).map(|posterior| (posterior, None))
+                Some((length_scales, signal_var, noise_var, given)) => {
+                    let number = |name: &str| Ok(given.get(name).cloned().unwrap_or_default());
+                    let terms = kernels::terms(shape, number)?;
+                    let kernel = Kernel { shape, length_scales, signal_var, terms };
+                    let hyper = Hyperparameters { kernel, noise_var };
+                    gp.condition_data(data, &hyper, &hyper, &watch).map(|posterior| (vec![posterior], None))
                 }
-                None => gp.fit_data(data, &watch).map(|(posterior, report)| {
-                    let searched = (
-                        report.subset_evaluations,
-                        report.full_evaluations,
-                        report.objective,
-                        report.stop.is_some_and(|stop| stop.converged()),
-                    );
-                    (posterior, Some(searched))
-                }),
+                None if outputs.len() > 1 => gp
+                    .fit_outputs(points, &outputs, &watch)
+                    .map(|(posteriors, report)| (posteriors, Some(searched(&report)))),
+                None => gp
+                    .fit_data(data, &watch)
+                    .map(|(posterior, report)| (vec![posterior], Some(searched(&report)))),
             };
             if let Some(raised) = watch.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
                 return Err(raised);
             }
-            let (posterior, searched) = outcome.map_err(error::library)?;
-            Ok(FittedGp { posterior, searched })
+            let (posteriors, searched) = outcome.map_err(error::library)?;
+            Ok(posteriors.into_iter().map(|posterior| FittedGp { posterior, searched }).collect())
         })
     }
 
@@ -282,21 +333,40 @@ impl FittedGp {
     }
 
     /// Writes the file that `tribo fit` writes, with names of the inputs and of the output.
-    fn save(&self, py: Python<'_>, path: PathBuf, inputs: Vec<String>, output: String) -> PyResult<()> {
-        let model = NamedModel { inputs, output, posterior: self.posterior.clone() };
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        inputs: Vec<String>,
+        output: String,
+        edges: Option<(Vec<f64>, Vec<f64>)>,
+    ) -> PyResult<()> {
+        let edges = match edges {
+            Some((low, high)) => Edges::new(low, high).map_err(error::library)?,
+            None => Edges::none(inputs.len()),
+        };
+        let model = NamedModel { inputs, output, edges, posterior: self.posterior.clone() };
         interrupt::run(py, |_| model.save(&path).map_err(error::study))
     }
 
-    /// Reads such a file: the process, its inputs and its output.
+    /// Reads such a file: the process, its inputs, its output, and the edges of its columns, if there are any.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(FittedGp, Vec<String>, String)> {
-        let NamedModel { inputs, output, posterior } =
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(FittedGp, Vec<String>, String, Option<Ends>)> {
+        let NamedModel { inputs, output, edges, posterior } =
             interrupt::run(py, |_| NamedModel::load(&path).map_err(error::study))?;
-        Ok((FittedGp { posterior, searched: None }, inputs, output))
+        Ok((FittedGp { posterior, searched: None }, inputs, output, ends(&edges)))
+    }
+
+    /// The numbers of the terms of a sum, by name.
+    #[getter]
+    fn terms<'py>(&self, py: Python<'py>) -> BTreeMap<&'static str, Vector<'py>> {
+        let kernel = &self.posterior.hyperparameters().kernel;
+        let numbers = kernels::numbers(kernel.shape, &kernel.terms);
+        numbers.into_iter().map(|(name, numbers)| (name, arrays::vector(py, numbers))).collect()
     }
 
     #[getter]
-    fn kernel(&self) -> &'static str {
+    fn kernel(&self) -> String {
         self.posterior.hyperparameters().kernel.shape.name()
     }
 

@@ -2,12 +2,12 @@
 //!
 //! The dict is the library's `State` under the same names, with `version` for the day one of them changes.
 
-use crate::{arrays, error};
+use crate::{arrays, error, kernel};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tribo::surrogate::hyper::{Hyperparameters, Mean};
-use tribo::surrogate::kernel::{Kernel, Shape};
+use tribo::surrogate::kernel::Kernel;
 use tribo::surrogate::sparse::{Approximation, SparsePosterior, State};
 
 const VERSION: u32 = 1;
@@ -27,6 +27,9 @@ pub(crate) fn to_dict<'py>(py: Python<'py>, posterior: &SparsePosterior) -> PyRe
     dict.set_item("mean", mean)?;
     dict.set_item("kernel", state.hyper.kernel.shape.name())?;
     dict.set_item("length_scales", arrays::vector(py, state.hyper.kernel.length_scales))?;
+    for (name, numbers) in kernel::numbers(state.hyper.kernel.shape, &state.hyper.kernel.terms) {
+        dict.set_item(name, arrays::vector(py, numbers))?;
+    }
     dict.set_item("signal_var", state.hyper.kernel.signal_var)?;
     dict.set_item("noise_var", state.hyper.noise_var)?;
     dict.set_item("inducing", arrays::matrix(py, state.inducing.as_ref()))?;
@@ -50,11 +53,12 @@ pub(crate) fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<SparsePosterior> {
         )));
     }
     let name: String = item(dict, "kernel")?;
-    let Some(shape) = Shape::from_name(&name) else { return Err(damaged("kernel")) };
+    let shape = kernel::shape(&name).map_err(|_| damaged("kernel"))?;
     let kernel = Kernel {
         shape,
         length_scales: vector(dict, "length_scales")?,
         signal_var: item(dict, "signal_var")?,
+        terms: kernel::terms(shape, |name| vector(dict, name))?,
     };
     let name: String = item(dict, "approximation")?;
     let Some(approximation) = approximation(&name, item(dict, "group")?) else {

@@ -10,6 +10,7 @@ mod error;
 mod gp;
 mod gp_state;
 mod interrupt;
+mod kernel;
 mod picture;
 mod source;
 mod space;
@@ -26,5 +27,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     error::register(module)?;
     study::register(module)?;
     source::register(module)?;
+    kernel::register(module)?;
     gp::register(module)
 }

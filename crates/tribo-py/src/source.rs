@@ -1,15 +1,15 @@
 //! A process fitted to a table in a file, which is read in every pass and never held.
 
-use crate::gp::{Observer, prior};
-use crate::{error, gp_state, interrupt};
+use crate::gp::{Ends, Observer, Searched, ends, prior, searched};
+use crate::{error, gp_state, interrupt, kernel};
 use faer::Mat;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+use tribo::surrogate::edges::{Clipped, Edges};
 use tribo::surrogate::hyper::{Mean, Priors, Ranges};
 use tribo::surrogate::inducing::Inducing;
-use tribo::surrogate::kernel::Shape;
 use tribo::surrogate::sparse::Objective;
 use tribo::surrogate::train::{SparseGp, Training};
 use tribo::surrogate::watch::Watch;
@@ -53,7 +53,7 @@ impl Settings {
         };
         let [length_scale, signal_var, noise_var] = self.priors;
         Ok(SparseGp {
-            shape: Shape::from_name(&self.kernel).ok_or_else(|| unknown("kernel", &self.kernel))?,
+            shape: kernel::shape(&self.kernel)?,
             ard: self.ard,
             mean: self.mean.map_or(Mean::Estimated, Mean::Fixed),
             approximation: gp_state::approximation(&self.approximation, self.group)
@@ -109,37 +109,48 @@ fn table_columns(path: PathBuf) -> PyResult<Vec<String>> {
     interrupt::guard(|| Ok(Table::open(&path).map_err(error::study)?.columns().to_vec()))
 }
 
-/// What a fit of a table leaves: the process as plain numbers, what the search did, rows left out, and the first of them.
-type Fitted<'py> = (Bound<'py, PyDict>, (usize, usize, f64, bool), usize, Vec<String>);
+/// What a fit of a table leaves: the process as plain numbers, what the search did, the edges of its columns, rows left out, and
+/// the first of them.
+type Fitted<'py> = (Bound<'py, PyDict>, Searched, Option<Ends>, usize, Vec<String>);
 
-/// Fits a process to columns of a table.
+/// Fits a process to columns of a table, clipped at strays, or that part of the entries at each end.
 #[pyfunction]
-#[pyo3(signature = (path, inputs, output, skip_bad, settings, progress))]
+#[pyo3(signature = (path, inputs, output, skip_bad, part, settings, progress))]
 fn fit_table<'py>(
     py: Python<'py>,
     path: PathBuf,
     inputs: Vec<String>,
     output: String,
     skip_bad: bool,
+    part: Option<f64>,
     settings: Settings,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Fitted<'py>> {
     let gp = settings.process()?;
     let bad_rows = if skip_bad { BadRows::Skip } else { BadRows::Refuse };
-    let (posterior, searched, n_bad, faults) = interrupt::run(py, |flag| {
+    let (posterior, searched, edges, n_bad, faults) = interrupt::run(py, |flag| {
         let table = Table::open(&path).map_err(error::study)?;
         let numbers = Numbers::open(table, &inputs, Some(&output), bad_rows, &|_| !flag.cancelled())
             .map_err(error::study)?;
         let watch = Observer { flag, progress, failed: Mutex::new(None) };
-        let outcome = gp.fit_source(&numbers, &watch);
+        let fit = || {
+            let edges = match part {
+                None => Edges::without_strays(&numbers, &watch)?,
+                Some(part) => Edges::at_quantiles(&numbers, part, &watch)?,
+            };
+            let (posterior, report) = match edges.is_none() {
+                true => gp.fit_source(&numbers, &watch)?,
+                false => gp.fit_source(&Clipped::new(&numbers, &edges)?, &watch)?,
+            };
+            Ok((posterior, report, edges))
+        };
+        let outcome = fit();
         if let Some(raised) = watch.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(raised);
         }
-        let (posterior, report) = outcome.map_err(error::library)?;
+        let (posterior, report, edges) = outcome.map_err(error::library)?;
         numbers.check_unchanged().map_err(error::study)?;
-        let has_converged = report.stop.is_some_and(|stop| stop.converged());
-        let searched = (report.subset_evaluations, report.full_evaluations, report.objective, has_converged);
-        Ok((posterior, searched, numbers.n_bad(), numbers.faults().to_vec()))
+        Ok((posterior, searched(&report), ends(&edges), numbers.n_bad(), numbers.faults().to_vec()))
     })?;
-    Ok((gp_state::to_dict(py, &posterior)?, searched, n_bad, faults))
+    Ok((gp_state::to_dict(py, &posterior)?, searched, edges, n_bad, faults))
 }

@@ -17,6 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 use tribo::limit::Limit;
 use tribo::space::{Direction, Kind, Parameter, Scale};
+use tribo::surrogate::watch::Watch;
 use tribo_study::by_hand::ByHand;
 use tribo_study::config::{Config, ConfigError};
 use tribo_study::job::Finding;
@@ -24,6 +25,8 @@ use tribo_study::page;
 use tribo_study::report::columns::output_names;
 use tribo_study::report::limits;
 use tribo_study::report::row::State;
+use tribo_study::table::Table;
+use tribo_study::table::hints::{self, Hints};
 use tribo_study::view::View;
 
 /// A trial, what is expected at its point, and an interval.
@@ -85,14 +88,42 @@ impl Study {
         interrupt::run(py, |_| durable::open(&path, new_chapter).map(Study::over))
     }
 
-    /// Ids and parameters of `k` new trials, or fewer.
-    #[pyo3(signature = (k, /))]
-    fn ask<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Vec<(u64, Bound<'py, PyDict>)>> {
+    /// Ids and parameters of `k` new trials, or fewer; with fits to many results `beside`, if that is asked for.
+    #[pyo3(signature = (k, beside, /))]
+    fn ask<'py>(&self, py: Python<'py>, k: usize, beside: bool) -> PyResult<Vec<(u64, Bound<'py, PyDict>)>> {
         let mut hand = self.lock(py)?;
         let by_hand = &mut *hand;
-        let suggestions = interrupt::run(py, |flag| by_hand.ask(k, flag).map_err(error::study))?;
+        let suggestions = interrupt::run(py, |flag| {
+            let asked = if beside { by_hand.ask_beside(k, flag) } else { by_hand.ask(k, flag) };
+            asked.map_err(error::study)
+        })?;
         let space = &hand.config().space;
         suggestions.iter().map(|each| Ok((each.id.0, to_dict(py, space, &each.point)?))).collect()
+    }
+
+    /// Reads a table for what its rows say: rows, inputs that matter, and the part of the variance that those explain.
+    #[pyo3(signature = (path, value, skip_outside, /))]
+    fn recall(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        value: Option<String>,
+        skip_outside: bool,
+    ) -> PyResult<(usize, Vec<String>, f64)> {
+        let mut hand = self.lock(py)?;
+        let by_hand = &mut *hand;
+        interrupt::run(py, |flag| {
+            by_hand.may_recall().map_err(error::study)?;
+            let table = Table::open(&path).map_err(error::study)?;
+            let config = by_hand.config();
+            let (inputs, place) = hints::places(config, &table, value.as_deref())
+                .map_err(|fault| error::argument(format!("{}: {fault}", path.display())))?;
+            let go_on = |_| !flag.cancelled();
+            let read = Hints::read(config, table, (&inputs, place), skip_outside, &go_on, flag);
+            let Hints { recalled, .. } = read.map_err(error::study)?;
+            by_hand.recall(&recalled).map_err(error::study)?;
+            Ok((recalled.rows, recalled.inputs, recalled.explained))
+        })
     }
 
     /// The id of a new trial at a point that someone else chose: one object for each parameter.
@@ -227,7 +258,8 @@ impl Study {
     fn insight(&self, py: Python<'_>) -> PyResult<(String, Vec<String>, String)> {
         let mut hand = self.lock(py)?;
         interrupt::guard(|| {
-            let insight = hand.optimiser().map_err(error::study)?.insight();
+            let objective = hand.config().objective().to_owned();
+            let insight = hand.optimiser().map_err(error::study)?.insight().with_objective(&objective);
             let data = serde_json::to_string(&insight).map_err(|fault| error::internal(fault.to_string()))?;
             let sentences = insight.findings.iter().map(|finding| finding.fact.to_string()).collect();
             Ok((data, sentences, insight.to_string()))

@@ -318,8 +318,9 @@ def test_bad_inputs_are_refused_by_name(what: str) -> None:
 
 BAD_Y = {
     "short": (np.zeros(9), r"y has shape \(9,\); it needs shape \(10,\), one number for each row of X"),
-    "a column": (np.zeros((10, 1)), r"y has shape \(10, 1\).*ravel"),
-    "two columns": (np.zeros((10, 2)), r"y has shape \(10, 2\)"),
+    "a short column": (np.zeros((9, 1)), r"y has shape \(9, 1\); it needs shape \(10,\)"),
+    "no column": (np.zeros((10, 0)), r"y has shape \(10, 0\)"),
+    "a cube": (np.zeros((10, 2, 2)), r"y has shape \(10, 2, 2\)"),
     "empty": (np.zeros(0), r"y has shape \(0,\)"),
     "a number": (1.0, r"y has shape \(\)"),
     "NaN": (np.array([0.0] * 9 + [np.nan]), r"y\[9\] is NaN"),
@@ -360,10 +361,83 @@ def test_few_rows_and_constant_columns_fit(n: int) -> None:
         assert len(gp.inducing_points) <= n
 
 
+def test_a_sum_is_kept_and_is_what_a_dense_process_says() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.uniform(size=(60, 2))
+    y = np.sin(6 * X[:, 0]) + 2 * X[:, 1] ** 2 + 0.05 * rng.normal(size=60)
+    gp = SparseGP("matern32+additive", inducing=60, inducing_points="subset").fit(X, y)
+    found = gp.hyperparameters
+    again = SparseGP("matern32+additive", inducing=60, inducing_points="subset", fixed=found).fit(X, y)
+    query = rng.uniform(size=(7, 2))
+    assert np.array_equal(gp.predict(query), pickle.loads(pickle.dumps(gp)).predict(query))
+    np.testing.assert_allclose(again.predict(query), gp.predict(query), rtol=1e-9)
+
+    def matern32(r):
+        return (1 + np.sqrt(3) * r) * np.exp(-np.sqrt(3) * r)
+
+    def covariance(A, B):
+        apart = np.abs(A[:, None, :] - B[None, :, :])
+        joint = matern32(np.sqrt(((apart / found["length_scales"]) ** 2).sum(-1)))
+        terms = (found["term_weights"] * matern32(apart / found["term_length_scales"])).sum(-1)
+        return found["signal_variance"] * (joint + terms) / (1 + found["term_weights"].sum())
+
+    K = covariance(X, X) + found["noise_variance"] * np.eye(60)
+    mean = found["mean"] + covariance(query, X) @ np.linalg.solve(K, y - found["mean"])
+    np.testing.assert_allclose(gp.predict(query), mean, rtol=1e-5)
+    with pytest.raises(ArgumentError, match="term_weights"):
+        SparseGP("se+additive", fixed={"length_scales": 1.0, "signal_variance": 1.0, "noise_variance": 1.0})
+
+
+def test_every_term_of_a_sum_is_what_a_dense_process_says() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.uniform(size=(70, 3)) + [0.0, 10.0, -5.0]
+    y = np.sin(6 * X[:, 0]) * X[:, 1] + 2 * X[:, 2] + 0.05 * rng.normal(size=70)
+    kernel = "se+additive+pairs+constant+linear"
+    gp = SparseGP(kernel, inducing=70, inducing_points="subset", mean=3.0).fit(X, y)
+    found = gp.hyperparameters
+    assert {"pair_weight", "constant_weight", "slope_variances", "slope_centre"} <= set(found)
+    query = rng.uniform(size=(9, 3)) + [0.0, 10.0, -5.0]
+
+    def covariance(A, B):
+        apart = A[:, None, :] - B[None, :, :]
+        joint = np.exp(-0.5 * ((apart / found["length_scales"]) ** 2).sum(-1))
+        one = np.exp(-0.5 * (apart / found["term_length_scales"]) ** 2)
+        pairs = one[..., 0] * one[..., 1] + one[..., 0] * one[..., 2] + one[..., 1] * one[..., 2]
+        terms = (found["term_weights"] * one).sum(-1) + found["pair_weight"] * pairs / 3 + found["constant_weight"]
+        total = 1 + found["term_weights"].sum() + found["pair_weight"] + found["constant_weight"]
+        lines = ((A - found["slope_centre"]) * found["slope_variances"]) @ (B - found["slope_centre"]).T
+        return found["signal_variance"] * ((joint + terms) / total + lines)
+
+    K = covariance(X, X) + found["noise_variance"] * np.eye(70)
+    cross = covariance(query, X)
+    mean, sd = gp.predict(query, return_std=True)
+    np.testing.assert_allclose(mean, 3.0 + cross @ np.linalg.solve(K, y - 3.0), rtol=1e-4)
+    var = np.diag(covariance(query, query) - cross @ np.linalg.solve(K, cross.T))
+    np.testing.assert_allclose(sd**2, var, rtol=1e-2, atol=1e-6 * found["signal_variance"])
+    assert np.array_equal(mean, pickle.loads(pickle.dumps(gp)).predict(query))
+    again = SparseGP(kernel, inducing=70, inducing_points="subset", fixed=found).fit(X, y)
+    np.testing.assert_allclose(again.predict(query), mean, rtol=1e-6)
+
+
+def test_a_linear_term_goes_on_as_a_line_beyond_the_data(tmp_path: Path) -> None:
+    X = np.linspace(100, 101, 60).reshape(-1, 1)
+    y = 7 + 30 * (X[:, 0] - 100) + 0.01 * np.sin(40 * X[:, 0])
+    gp = SparseGP("matern32+linear", inducing=30).fit(X, y)
+    np.testing.assert_allclose(gp.predict([[105.0], [95.0]]), [157, -143], rtol=0.01)
+    gp.save(tmp_path / "line.tribo")
+    assert np.array_equal(SparseGP.load(tmp_path / "line.tribo").predict([[105.0]]), gp.predict([[105.0]]))
+    # Without it the process returns to its mean, however long its length scale.
+    plain = SparseGP("matern32", inducing=30).fit(X, y)
+    far, further = plain.predict([[1e6], [2e6]])
+    assert far == further and abs(far - y.mean()) < 30
+    assert gp.predict([[1e6]])[0] > 1e7
+
+
 # Settings.
 
 BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
-    "kernel": ({"kernel": "rbf"}, "kernel is 'rbf'; it must be one of 'matern12', 'matern32', 'matern52', 'se'"),
+    "kernel": ({"kernel": "rbf"}, 'there is no kernel "rbf"; a kernel is matern12, matern32, matern52 or se'),
+    "kernel twice": ({"kernel": "se+linear+linear"}, 'there is no kernel "se\\+linear\\+linear"'),
     "kernel type": ({"kernel": 3}, "kernel is 3"),
     "approximation": ({"approximation": "vfe"}, "approximation is 'vfe'; it must be one of 'sor', 'dtc', 'fic', 'pitc'"),
     "objective": ({"objective": "elbo"}, "objective is 'elbo'; it must be one of 'bound', 'marginal'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -167,9 +168,40 @@ def test_clipped_inputs_end_at_the_edge() -> None:
     assert gp.predict([[900.0, 0.5]]) == gp.predict([[high, 0.5]]) != gp.predict([[high - 0.01, 0.5]])
     # As if those entries had been the edges.
     clipped = np.clip(X, np.sort(X, axis=0)[3], np.sort(X, axis=0)[395])
-    assert np.array_equal(gp.predict(clipped), SparseGP(inducing=50).fit(clipped, y).predict(clipped))
+    assert np.array_equal(gp.predict(clipped), SparseGP(inducing=50, clip_inputs=0).fit(clipped, y).predict(clipped))
     with pytest.raises(ArgumentError, match=r"X\[0, 0\] is inf"):
         gp.predict([[np.inf, 0.5]])
     for value in (-0.1, 0.5, np.nan, "a"):
         with pytest.raises(ArgumentError, match="clip_inputs"):
             SparseGP(clip_inputs=value)  # type: ignore[arg-type]
+
+
+def test_strays_are_clipped_where_other_columns_tell_and_clean_columns_are_not(tmp_path: Path) -> None:
+    draws = np.random.default_rng(4)
+    true = draws.normal(size=1500)
+    X = np.column_stack([true + 0.5 * draws.normal(size=1500), draws.uniform(size=1500), true])
+    y = np.sin(2 * true) + X[:, 1] + 0.05 * draws.normal(size=1500)
+    clean = SparseGP(inducing=50).fit(X, y)
+    assert clean.clipped_inputs == {}
+    assert np.array_equal(clean.predict(X), SparseGP(inducing=50, clip_inputs=0).fit(X, y).predict(X))
+    wrong = X.copy()
+    wrong[[5, 700], 0] = [600.0, 710.0]
+    kept = np.delete(X[:, 0], [5, 700])
+    low, high = kept.min(), kept.max()
+    gp = SparseGP(inducing=50).fit(wrong, y)
+    assert gp.clipped_inputs == {0: (low, high)}
+    assert gp.predict([[-99.0, 0.5, 0.1]]) == gp.predict([[low, 0.5, 0.1]])
+    assert SparseGP(inducing=50, clip_inputs=0).fit(wrong, y).clipped_inputs == {}
+    # Where no other column tells, nothing is clipped: far away the process does not know.
+    alone = SparseGP(inducing=50).fit(wrong[:, :2], 2 * X[:, 0] + X[:, 1])
+    assert alone.clipped_inputs == {}
+    # The file has the edges, and so has a fit to rows that are read.
+    gp.save(tmp_path / "model.tribo")
+    loaded = SparseGP.load(tmp_path / "model.tribo")
+    assert loaded.clipped_inputs == gp.clipped_inputs
+    assert np.array_equal(loaded.predict(wrong), gp.predict(wrong))
+    streamed = SparseGP(inducing=50).fit_source([(wrong[:800], y[:800]), (wrong[800:], y[800:])])
+    assert streamed.clipped_inputs == gp.clipped_inputs
+    assert np.array_equal(pickle.loads(pickle.dumps(streamed)).predict(wrong), streamed.predict(wrong))
+    with pytest.raises(ArgumentError, match="categories is for arrays"):
+        SparseGP(categories=[0]).fit_source([(wrong, y)])

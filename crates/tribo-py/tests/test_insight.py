@@ -68,3 +68,16 @@ def test_few_inputs_are_not_looked_for():
     insight = study.insight()
     assert (insight.verdict, insight.active, insight.findings) == ("open", [], [])
     assert (insight.doing, insight.noise_sd) == (study.explanation, None)
+
+
+def test_under_limits_the_inputs_of_each_output_are_named():
+    study = tribo.Study(WIDE, objective="mass", constraints=["stress >= 0.5"], seed=1, evaluations=80)
+    for _ in range(45):
+        for trial in study.ask():
+            x = trial.params["x"]
+            study.tell(trial, {"mass": float(3 + x[17] + x[101]), "stress": float((1 + x[17]) * (1 + x[163]))})
+    insight = study.insight()
+    names = {output: sorted(one.name for one in inputs) for output, inputs in insight.outputs.items()}
+    assert names == {"mass": ["x[101]", "x[17]"], "stress": ["x[163]", "x[17]"]}
+    assert "mass is driven by x[" in str(insight)
+    assert pickle.loads(pickle.dumps(insight)) == insight

@@ -7,10 +7,12 @@
 //! An ask or a tell that fails, or is cancelled, or panics, changes nothing: what the optimiser has beyond the journal is
 //! thrown away before anything else happens, and the optimiser is made again from the journal.
 
+use crate::beside::Beside;
 use crate::config::Config;
 use crate::job::{Finding, Kind};
 use crate::layout::Layout;
 use crate::owned::{self, How, Owned, random_id};
+use crate::recalled::Recalled;
 use crate::replay::{self, Points, Rebuilt};
 use crate::report::text::count;
 use crate::store::disk::utc_ms;
@@ -18,6 +20,7 @@ use crate::store::format::Format;
 use crate::store::ledger::{Ledger, TrialState};
 use crate::store::record::{Entry, Record};
 use crate::store::{self, Disk, Store};
+use crate::table::hints::Taken;
 use crate::{Error, Result};
 use tribo::space::Point;
 use tribo::strategy::{Study, Suggestion};
@@ -37,6 +40,8 @@ pub struct ByHand {
     taken_by: u32,
     /// The optimiser, or the state, may have something that was not recorded.
     unsettled: bool,
+    /// Fits that are made beside the asks, if that is asked for.
+    beside: Beside,
 }
 
 impl ByHand {
@@ -80,7 +85,8 @@ impl ByHand {
     fn over(config: Config, ledger: Ledger, layout: Option<Layout>, store: Option<Disk>) -> Result<ByHand> {
         let rebuilt = replay::rebuild(&config, &ledger)?;
         let taken_by = std::process::id();
-        Ok(ByHand { config, ledger, rebuilt, layout, store, taken_by, unsettled: false })
+        let beside = Beside::default();
+        Ok(ByHand { config, ledger, rebuilt, layout, store, taken_by, unsettled: false, beside })
     }
 
     /// The study file.
@@ -156,6 +162,37 @@ impl ByHand {
         self.sync()?;
         self.unsettled = false;
         Ok(suggestions)
+    }
+
+    /// As [`ByHand::ask`]; fits to many results are made on a thread beside, and proposals go on with the model as it was. Which
+    /// model made which proposal then depends on time, and the journal says it.
+    pub fn ask_beside(&mut self, k: usize, watch: &dyn Watch) -> Result<Vec<Suggestion>> {
+        self.take()?;
+        self.beside.serve(&mut self.rebuilt.study);
+        let asked = self.ask(k, watch);
+        self.rebuilt.study.refit_beside(false);
+        asked
+    }
+
+    /// Whether it takes what very many earlier results say; the error says why not.
+    pub fn may_recall(&mut self) -> Result<()> {
+        self.settle()?;
+        match Taken::by(&self.rebuilt.study, self.ledger.recalled()) {
+            Taken::AsHintsBeyond(_) => Ok(()),
+            Taken::AsTrials | Taken::UpTo(..) => Err(Error::Usage(Taken::NO_HINTS.to_owned())),
+        }
+    }
+
+    /// Takes what very many earlier results say, before the first ask. An error, and nothing has changed, if the study takes none.
+    pub fn recall(&mut self, recalled: &Recalled) -> Result<()> {
+        self.take()?;
+        self.may_recall()?;
+        self.unsettled = true;
+        self.record(Record::Recalled(Box::new(recalled.clone())))?;
+        self.sync()?;
+        self.rebuilt = replay::rebuild(&self.config, &self.ledger)?;
+        self.unsettled = false;
+        Ok(())
     }
 
     /// Makes a trial of a point that someone else chose; it is pending until it is told.
@@ -266,7 +303,8 @@ impl ByHand {
         self.settle()?;
         let Some(layout) = self.layout.as_ref().filter(|_| self.store.is_none()) else { return Ok(()) };
         let owned = Owned::open(layout, How::default(), |_, _| Box::new(utc_ms))?;
-        let state = |ledger: &Ledger| (ledger.events().len(), ledger.chapters().len());
+        let state =
+            |ledger: &Ledger| (ledger.events().len(), ledger.chapters().len(), ledger.recalled().is_some());
         if state(&owned.ledger) == state(&self.ledger) {
             (self.config, self.ledger, self.store) = (owned.config, owned.ledger, Some(owned.store));
             self.taken_by = std::process::id();
@@ -521,7 +559,7 @@ mod tests {
         let journal = std::fs::read_to_string(layout.journal()).unwrap();
         let first = journal.lines().map(|line| {
             let json =
-                line.splitn(3, ' ').nth(2).unwrap().replace("\"version\":2,\"minor\":2", "\"version\":1");
+                line.splitn(3, ' ').nth(2).unwrap().replace("\"version\":2,\"minor\":3", "\"version\":1");
             format!("{:08x} {} {json}\n", crc32c::crc32c(json.as_bytes()), json.len())
         });
         std::fs::write(layout.journal(), first.collect::<String>()).unwrap();

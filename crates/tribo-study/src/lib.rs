@@ -12,8 +12,10 @@ pub mod beside;
 pub mod config;
 pub mod error;
 pub mod layout;
+pub mod memory;
 pub mod model_file;
 pub mod point;
+pub mod recalled;
 pub mod tag;
 pub mod waiting;
 

@@ -8,12 +8,16 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
+use tribo::surrogate::edges::Edges;
 use tribo::surrogate::hyper::{Hyperparameters, Mean};
-use tribo::surrogate::kernel::{Kernel, Shape};
+use tribo::surrogate::kernel::{Kernel, Shape, Terms};
 use tribo::surrogate::sparse::{Approximation, SparsePosterior, State};
+use tribo::surrogate::{Posterior, Prediction};
 
-/// The format that is written.
-const FORMAT: u32 = 1;
+/// The format of a model whose inputs have edges or whose kernel is a sum: programs that know neither are told so.
+const FORMAT: u32 = 2;
+/// The format of other models, which those programs read, too.
+const PLAIN: u32 = 1;
 
 /// A process and what its inputs and its output are called.
 #[derive(Debug, Clone)]
@@ -22,6 +26,8 @@ pub struct NamedModel {
     pub inputs: Vec<String>,
     /// The output.
     pub output: String,
+    /// Beyond which entries of the inputs are read as the edge.
+    pub edges: Edges,
     /// The process.
     pub posterior: SparsePosterior,
 }
@@ -32,8 +38,14 @@ struct OnDisk {
     tribo_model: u32,
     inputs: Vec<String>,
     output: String,
+    /// Lower and upper edge of each input, where there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    edges: Vec<[Option<f64>; 2]>,
     kernel: String,
     length_scales: Vec<f64>,
+    /// Numbers of the terms of a sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    terms: Option<TermsOnDisk>,
     signal_var: f64,
     noise_var: f64,
     approximation: String,
@@ -51,7 +63,44 @@ struct OnDisk {
     sums: [f64; 6],
 }
 
+/// The numbers of a sum's terms, as many as its name has use for.
+#[derive(Debug, Serialize, Deserialize)]
+struct TermsOnDisk {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    length_scales: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    weights: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pairs: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    constant: Option<f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    slopes: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    centre: Vec<f64>,
+}
+
+impl TermsOnDisk {
+    fn new(terms: Terms) -> TermsOnDisk {
+        let Terms { length_scales, weights, pairs, constant, slopes, centre } = terms;
+        TermsOnDisk { length_scales, weights, pairs, constant, slopes, centre }
+    }
+
+    fn terms(self) -> Terms {
+        let TermsOnDisk { length_scales, weights, pairs, constant, slopes, centre } = self;
+        Terms { length_scales, weights, pairs, constant, slopes, centre }
+    }
+}
+
 impl NamedModel {
+    /// What the process says at the rows of `x`, which are clipped.
+    pub fn predict(&self, mut x: Mat<f64>) -> tribo::Result<Prediction> {
+        if x.ncols() == self.edges.dim() {
+            self.edges.clip(x.as_mut());
+        }
+        self.posterior.predict(x.as_ref())
+    }
+
     /// Writes the file: whole, or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut name = path.file_name().map(std::ffi::OsString::from).unwrap_or_default();
@@ -74,9 +123,9 @@ impl NamedModel {
         let fault = |what: String| Error::Usage(format!("{}: {what}", path.display()));
         let read = serde_json::from_reader(BufReader::new(file));
         let disk: OnDisk = read.map_err(|error| fault(format!("this is not a model of tribo's: {error}")))?;
-        if disk.tribo_model != FORMAT {
+        if !(PLAIN..=FORMAT).contains(&disk.tribo_model) {
             return Err(fault(format!(
-                "the model has format {} and this tribo reads {FORMAT}; fit it again",
+                "the model has format {} and this tribo reads up to {FORMAT}; fit it again",
                 disk.tribo_model
             )));
         }
@@ -95,12 +144,23 @@ impl NamedModel {
             Mean::Estimated => None,
             Mean::Fixed(mean) => Some(mean),
         };
+        let (low, high) = self.edges.ends();
+        let edge = |value: f64| value.is_finite().then_some(value);
+        let edges: Vec<[Option<f64>; 2]> = match self.edges.is_none() {
+            true => vec![],
+            false => low.iter().zip(high).map(|(low, high)| [edge(*low), edge(*high)]).collect(),
+        };
+        let is_sum = state.hyper.kernel.shape.is_sum();
+        let is_plain = edges.is_empty() && !is_sum;
+        let tribo_model = if is_plain { PLAIN } else { FORMAT };
         OnDisk {
-            tribo_model: FORMAT,
+            tribo_model,
             inputs: self.inputs.clone(),
             output: self.output.clone(),
-            kernel: state.hyper.kernel.shape.name().to_owned(),
+            edges,
+            kernel: state.hyper.kernel.shape.name(),
             length_scales: state.hyper.kernel.length_scales,
+            terms: is_sum.then(|| TermsOnDisk::new(state.hyper.kernel.terms)),
             signal_var: state.hyper.kernel.signal_var,
             noise_var: state.hyper.noise_var,
             approximation,
@@ -119,8 +179,7 @@ impl NamedModel {
 
     fn from_disk(disk: OnDisk) -> std::result::Result<NamedModel, String> {
         let d = disk.inputs.len();
-        let shape =
-            Shape::from_name(&disk.kernel).ok_or_else(|| format!("there is no kernel {:?}", disk.kernel))?;
+        let shape = Shape::from_name(&disk.kernel).map_err(|error| error.to_string())?;
         let approximation = match disk.approximation.split_once(' ') {
             Some(("pitc", group)) => group.parse().ok().map(|group| Approximation::Pitc { group }),
             None => match disk.approximation.as_str() {
@@ -133,7 +192,12 @@ impl NamedModel {
         };
         let approximation = approximation.ok_or_else(|| format!("there is no {:?}", disk.approximation))?;
         let m = disk.inducing.len();
-        let kernel = Kernel { shape, length_scales: disk.length_scales, signal_var: disk.signal_var };
+        let kernel = Kernel {
+            shape,
+            length_scales: disk.length_scales,
+            signal_var: disk.signal_var,
+            terms: disk.terms.map_or_else(Terms::default, TermsOnDisk::terms),
+        };
         let state = State {
             approximation,
             mean: disk.mean.map_or(Mean::Estimated, Mean::Fixed),
@@ -149,7 +213,16 @@ impl NamedModel {
             sums: disk.sums,
         };
         let posterior = SparsePosterior::from_state(state).map_err(|error| error.to_string())?;
-        Ok(NamedModel { inputs: disk.inputs, output: disk.output, posterior })
+        let edges = match disk.edges.len() {
+            0 => Edges::none(d),
+            found if found != d => return Err(format!("{found} pairs of edges for {d} inputs")),
+            _ => {
+                let low = disk.edges.iter().map(|edge| edge[0].unwrap_or(f64::NEG_INFINITY)).collect();
+                let high = disk.edges.iter().map(|edge| edge[1].unwrap_or(f64::INFINITY)).collect();
+                Edges::new(low, high).map_err(|error| error.to_string())?
+            }
+        };
+        Ok(NamedModel { inputs: disk.inputs, output: disk.output, edges, posterior })
     }
 }
 
@@ -173,9 +246,32 @@ fn matrix(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tribo::surrogate::Posterior;
     use tribo::surrogate::train::SparseGp;
     use tribo::surrogate::watch::Unwatched;
+
+    #[test]
+    fn a_sum_reads_back_to_the_same_bits() {
+        let x = Mat::from_fn(60, 2, |i, k| ((i * (7 + 4 * k)) % 60) as f64 / 59.0);
+        let y: Vec<f64> = (0..60).map(|i| (4.0 * x[(i, 0)]).sin() + x[(i, 1)]).collect();
+        let shape = Shape::from_name("matern32+additive+pairs+constant+linear").unwrap();
+        let gp = SparseGp { shape, ard: true, ..SparseGp::paper(15, &[0.0; 2], &[1.0; 2]) };
+        let (posterior, _) = gp.fit(x.as_ref(), &y, &Unwatched).unwrap();
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        let model = NamedModel { inputs: names, output: "y".to_owned(), edges: Edges::none(2), posterior };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.tribo");
+        model.save(&path).unwrap();
+        let read = NamedModel::load(&path).unwrap();
+        assert_eq!(read.posterior.hyperparameters(), model.posterior.hyperparameters());
+        assert_eq!(read.posterior.predict(x.as_ref()).unwrap(), model.posterior.predict(x.as_ref()).unwrap());
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("{\"tribo_model\":2"), "a program that knows no sums must refuse it");
+        for key in ["terms", "length_scales", "weights", "pairs", "constant", "slopes", "centre"] {
+            let at = text.rfind(&format!("\"{key}\"")).unwrap();
+            fs::write(&path, format!("{}\"others{}", &text[..at], &text[at + 1 + key.len()..])).unwrap();
+            assert!(NamedModel::load(&path).unwrap_err().to_string().contains("damaged"), "{key}");
+        }
+    }
 
     #[test]
     fn a_model_reads_back_to_the_same_bits_and_a_damaged_one_is_refused() {
@@ -184,7 +280,8 @@ mod tests {
         let gp = SparseGp::paper(15, &[0.0; 2], &[1.0; 2]);
         let (posterior, _) = gp.fit(x.as_ref(), &y, &Unwatched).unwrap();
         let names = vec!["a".to_owned(), "b".to_owned()];
-        let model = NamedModel { inputs: names, output: "y".to_owned(), posterior };
+        let edges = Edges::none(2);
+        let mut model = NamedModel { inputs: names, output: "y".to_owned(), edges, posterior };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.tribo");
         model.save(&path).unwrap();
@@ -202,5 +299,16 @@ mod tests {
             let error = NamedModel::load(&path).unwrap_err().to_string();
             assert!(error.contains(said) && error.contains("model.tribo"), "{error}");
         }
+        model.edges = Edges::new(vec![f64::NEG_INFINITY, 0.1], vec![f64::INFINITY, 0.7]).unwrap();
+        model.save(&path).unwrap();
+        let read = NamedModel::load(&path).unwrap();
+        assert_eq!(read.edges, model.edges);
+        let at = |b: f64| read.predict(Mat::from_fn(1, 2, |_, k| [0.4, b][k])).unwrap();
+        assert_eq!((at(-3.0), at(9.0)), (at(0.1), at(0.7)));
+        assert_ne!(at(0.1), at(0.2));
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("{\"tribo_model\":2"), "a program that knows no edges must refuse it");
+        fs::write(&path, text.replacen("[0.1,0.7]", "[0.8,0.7]", 1)).unwrap();
+        assert!(NamedModel::load(&path).unwrap_err().to_string().contains("damaged"));
     }
 }

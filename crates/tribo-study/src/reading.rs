@@ -44,7 +44,10 @@ impl Reading {
     pub fn refresh(&mut self) -> Result<News> {
         // An outcome that is revised in a chapter that has only begun moves its beginning.
         let began = |ledger: &Ledger| ledger.chapters().last().map(|chapter| chapter.first_event);
-        let state = |ledger: &Ledger| (ledger.config.clone(), ledger.chapters().len(), began(ledger));
+        let recalls = |ledger: &Ledger| ledger.recalled().is_some();
+        let state = |ledger: &Ledger| {
+            (ledger.config.clone(), ledger.chapters().len(), began(ledger), recalls(ledger))
+        };
         let before = state(self.follower.ledger());
         let news = self.follower.refresh()?;
         let after = &self.follower.ledger().config;
@@ -85,7 +88,10 @@ impl Reading {
     /// costs what was added to the journal since.
     pub fn current(&mut self) -> Result<(&Ledger, &Rebuilt)> {
         let ledger = self.follower.ledger();
-        let (mut rebuilt, known) = match self.kept.take() {
+        // What an engine of another version has asked since is no trial of this one.
+        let goes_on =
+            |(kept, known): &(Rebuilt, usize)| !kept.is_of_another || *known == ledger.events().len();
+        let (mut rebuilt, known) = match self.kept.take().filter(goes_on) {
             Some(kept) => kept,
             None => replay::begin(&self.config, ledger)?,
         };

@@ -51,6 +51,14 @@ pub enum Error {
         /// Largest value allowed.
         high: f64,
     },
+    /// A name that is none of a kernel.
+    #[error("there is no kernel {name:?}; a kernel is {known}")]
+    UnknownKernel {
+        /// The name that was given.
+        name: String,
+        /// How kernels are named.
+        known: &'static str,
+    },
     /// A box has a side of zero or negative width.
     #[error("side {index} of {what} is [{low}, {high}]; low must be below high")]
     EmptyBox {

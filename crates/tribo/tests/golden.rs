@@ -49,7 +49,7 @@ fn matrix(value: &Value) -> Mat<f64> {
 
 fn hyperparameters(case: &Value, d: usize) -> Hyperparameters {
     let name = case["kernel"].as_str().expect("a kernel has a name");
-    let shape = Shape::from_name(name).unwrap_or_else(|| panic!("no kernel {name}"));
+    let shape = Shape::from_name(name).unwrap_or_else(|error| panic!("{error}"));
     let kernel = Kernel::new(shape, numbers(&case["length_scales"]), number(&case["signal_var"]), d);
     Hyperparameters::new(kernel.expect("kernel"), number(&case["noise_var"])).expect("hyper-parameters")
 }

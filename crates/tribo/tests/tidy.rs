@@ -30,17 +30,19 @@ const LEVELS: [(&str, u32); 16] = [
     ("problems", 7),
 ];
 /// Level of each module of `tribo-study`, which goes on where the library ends. Its tests may use any.
-const STUDY_LEVELS: [(&str, u32); 25] = [
+const STUDY_LEVELS: [(&str, u32); 27] = [
     ("error", 0),
     ("config", 0),
     ("outputs", 0),
     ("layout", 0),
+    ("memory", 0),
     ("waiting", 0),
     ("beside", 0),
     ("pool", 0),
     ("worker", 8),
     ("point", 0),
     ("model_file", 0),
+    ("recalled", 0),
     ("tag", 0),
     ("job", 6),
     ("runner", 7),

@@ -62,8 +62,9 @@ pub(crate) enum Command {
     /// Are the gains that a report foresees those that come?
     #[command(after_help = "Example:\n  tribo-bench foresight --seeds 8")]
     Foresight(foresight::Options),
-    /// Is what a report says about a model true: whether to trust it, and which inputs matter?
-    #[command(after_help = "Example:\n  tribo-bench honesty --cases branin,noise --seeds 50")]
+    /// Is what is said about a model true: whether to trust it, which inputs matter, how good the recommended point is?
+    #[command(after_help = "Example:\n  tribo-bench honesty --cases branin,noise --seeds 50\n  \
+        tribo-bench honesty --cases recommended --noise 0.1,0.5 --seeds 200")]
     Honesty(honesty::Options),
     /// How long a proposal takes.
     #[command(after_help = "Example:\n  tribo-bench ask --n 500,10000 --d 10")]

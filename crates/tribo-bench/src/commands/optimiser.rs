@@ -70,9 +70,15 @@ pub(super) fn ask(options: &ask::Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints what broke, and one line that counts.
+/// Prints what broke, and one line that counts; each problem as it ends, since all of them take hours.
 pub(super) fn fuzz(options: &fuzz::Options) -> Result<(), Failure> {
-    let rows = fuzz::run(options)?;
+    let rows = fuzz::run(options, |row| {
+        let said = row.broken.as_deref().unwrap_or("nothing broke");
+        eprintln!(
+            "seed {}: {} trials, {} values, {said} ({})",
+            row.seed, row.trials, row.measured, row.problem
+        );
+    })?;
     let broken: Vec<&fuzz::Row> = rows.iter().filter(|row| row.broken.is_some()).collect();
     broken.iter().try_for_each(print)?;
     print(&fuzz::Summary::of(&rows))?;

@@ -75,8 +75,8 @@ struct Sizes {
     /// Inducing points, a list.
     #[arg(long, value_delimiter = ',', default_values_t = [300])]
     m: Vec<usize>,
-    /// Kernel: matern12, matern32, matern52 or se.
-    #[arg(long, default_value = "matern32", value_parser = parse_shape)]
+    /// Kernel: matern12, matern32, matern52 or se, and after it any of +additive, +pairs, +constant and +linear.
+    #[arg(long, default_value = "matern32", value_parser = Shape::from_name)]
     kernel: Shape,
     /// Threads.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
@@ -84,10 +84,6 @@ struct Sizes {
     /// Seed of data and inducing points.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-}
-
-fn parse_shape(name: &str) -> Result<Shape, String> {
-    Shape::from_name(name).ok_or_else(|| "expected one of matern12, matern32, matern52, se".into())
 }
 
 pub(super) fn data(options: &Data) -> Result<(), Failure> {

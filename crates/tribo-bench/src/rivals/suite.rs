@@ -8,10 +8,14 @@ use tribo::rng::Stream;
 use tribo::space::{Kind, Parameter, Point, Space, Values};
 
 /// Names of the problems, and what they are.
-pub const PROBLEMS: [(&str, &str); 19] = [
+pub const PROBLEMS: [(&str, &str); 21] = [
     ("hartmann6", "Hartmann's function of six inputs, at random places among idle ones."),
     ("branin", "Branin's function of two inputs, at random places among idle ones."),
     ("levy4", "Levy's function of four inputs, its optimum moved, at random places among idle ones."),
+    (
+        "levy4-off-centre",
+        "levy4 with its optimum a tenth of the range or more from the centre, in each of the four inputs.",
+    ),
     ("ackley10", "Ackley's function of ten inputs, its optimum moved, at random places among idle ones."),
     ("hartmann6-rotated", "Hartmann's function of six random directions; every input matters a little."),
     ("direction", "The squared distance from a random plane; every input matters, along one direction."),
@@ -40,6 +44,7 @@ pub const PROBLEMS: [(&str, &str); 19] = [
     ("ackley-dense", "Ackley's function of all inputs, its optimum moved."),
     ("rosenbrock-dense", "Rosenbrock's function of all inputs, its optimum moved."),
     ("levy-dense", "Levy's function of all inputs, its optimum moved."),
+    ("walk", "A smooth curve among discs, two inputs for each way point; nobody knows the shortest one."),
 ];
 
 /// What a problem is, in a sentence; nothing for a name that is not in [`PROBLEMS`].
@@ -108,16 +113,17 @@ impl Instance {
 
 /// The instance of a problem with `dim` inputs.
 pub fn instance(name: &str, dim: usize, seed: u64) -> Result<Instance> {
+    let among = |problem: &Problem| -> Result<Instance> {
+        let mut instance = of(&problems::embed_active(problem, dim, seed)?, seed)?;
+        instance.active = Some(problems::active_inputs(dim, problem.dim(), seed));
+        Ok(instance)
+    };
     let sparse = |name: &str, n: usize| -> Result<Instance> {
         let problem = problems::by_name(name, n)?;
-        let moved = if name == "hartmann6" || name == "branin" {
-            problem
-        } else {
-            problems::shift(&problem, seed, 0.5)?
-        };
-        let mut instance = of(&problems::embed_active(&moved, dim, seed)?, seed)?;
-        instance.active = Some(problems::active_inputs(dim, n, seed));
-        Ok(instance)
+        match name {
+            "hartmann6" | "branin" => among(&problem),
+            _ => among(&problems::shift(&problem, seed, 0.5)?),
+        }
     };
     let noisy =
         |sd: f64| -> Result<Instance> { Ok(Instance { noise_sd: sd * 3.32237, ..sparse("hartmann6", 6)? }) };
@@ -126,6 +132,7 @@ pub fn instance(name: &str, dim: usize, seed: u64) -> Result<Instance> {
         "hartmann6" => sparse("hartmann6", 6)?,
         "branin" => sparse("branin", 2)?,
         "levy4" => sparse("levy", 4)?,
+        "levy4-off-centre" => among(&off_centre(&problems::by_name("levy", 4)?, seed)?)?,
         "ackley10" => sparse("ackley", 10)?,
         "hartmann6-rotated" => of(&problems::rotate(&problems::by_name("hartmann6", 6)?, dim, seed)?, seed)?,
         "direction" => direction(dim, seed)?,
@@ -143,6 +150,7 @@ pub fn instance(name: &str, dim: usize, seed: u64) -> Result<Instance> {
         "ackley-dense" => dense("ackley")?,
         "rosenbrock-dense" => dense("rosenbrock")?,
         "levy-dense" => dense("levy")?,
+        "walk" => walk(dim, seed)?,
         other => {
             let (name, known) = (other.to_owned(), PROBLEMS.map(|(name, _)| name).join(", "));
             return Err(tribo::Error::UnknownProblem { name, known });
@@ -155,6 +163,29 @@ fn of(problem: &Problem, seed: u64) -> Result<Instance> {
     let problem = problem.clone();
     let value = Arc::new(move |x: &[f64]| problem.evaluate(x));
     Ok(Instance { space, optimum, active: None, value, noise_sd: 0.0, seed })
+}
+
+/// A problem moved until its optimum is a tenth of the range or more from the centre, in every input.
+fn off_centre(problem: &Problem, seed: u64) -> Result<Problem> {
+    let is_far = |moved: &Problem| {
+        let (low, high, optimum) = (moved.low(), moved.high(), &moved.optimisers()[0]);
+        (0..moved.dim()).all(|k| ((optimum[k] - low[k]) / (high[k] - low[k]) - 0.5).abs() >= 0.1)
+    };
+    let mut stream = Stream::new(seed, "off centre", 0);
+    loop {
+        let moved = problems::shift(problem, stream.bits(), 0.5)?;
+        if is_far(&moved) {
+            return Ok(moved);
+        }
+    }
+}
+
+/// No walk is shorter than the straight line, which leads through a disc.
+fn walk(dim: usize, seed: u64) -> Result<Instance> {
+    let walk = problems::Walk::new((dim / 2).max(2), seed);
+    let space = cube(walk.dim(), 0.0, 1.0)?;
+    let value = Arc::new(move |x: &[f64]| walk.cost(x));
+    Ok(Instance { space, optimum: 0.9 * std::f64::consts::SQRT_2, active: None, value, noise_sd: 0.0, seed })
 }
 
 fn cube(dim: usize, low: f64, high: f64) -> Result<Space> {
@@ -207,6 +238,16 @@ fn integers(dim: usize, seed: u64) -> Result<Instance> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_optimum_off_centre_is_so_in_every_input() {
+        let levy = problems::by_name("levy", 4).unwrap();
+        for seed in 0..200 {
+            let moved = off_centre(&levy, seed).unwrap();
+            let optimum = &moved.optimisers()[0];
+            assert!(optimum.iter().all(|x| (2.0..=10.0).contains(&x.abs())), "seed {seed}: {optimum:?}");
+        }
+    }
 
     #[test]
     fn every_problem_has_an_instance_that_the_seed_decides() {

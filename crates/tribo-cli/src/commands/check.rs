@@ -17,6 +17,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use tribo::limit::Limit;
 use tribo_study::config::{Budget, Config, On, Run};
 use tribo_study::driver::{Interrupt, Interrupts};
 use tribo_study::job::params::Params;
@@ -174,7 +175,16 @@ fn evaluate(layout: &Layout, config: &Config, run: &Run, params: &Map<String, Va
     if let Some(estimate) = estimate(&config.budget, run.workers, answer.wall_s) {
         output::note(&estimate);
     }
-    output::note(&format!("all is well; `tribo run{}` starts the study", output::named(layout)));
+    let is_missing = |limit: &&Limit| answer.finding.outputs.get(limit.name()).is_none();
+    let missing: Vec<&str> = config.limits.iter().filter(is_missing).map(Limit::name).collect();
+    let starts = format!("`tribo run{}` starts the study", output::named(layout));
+    output::note(&match missing[..] {
+        [] => format!("all is well; {starts}"),
+        _ => format!(
+            "if every evaluation should give {}, look at how it is called and where it is read from; then {starts}",
+            missing.join(", ")
+        ),
+    });
     Ok(OK)
 }
 

@@ -2,16 +2,16 @@
 //!
 //! The table is read in every pass and never held. Ctrl-C ends it at once, and leaves no half file.
 
-use super::fit_report;
+use super::{fit_kernel, fit_report};
 use crate::failure::{Failure, OK, Outcome};
 use crate::output;
 use clap::Args;
 use serde_json::json;
-use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 use tribo::rng::Stream;
 use tribo::surrogate::Posterior;
+use tribo::surrogate::edges::{Clipped, Edges};
 use tribo::surrogate::hyper::Mean;
 use tribo::surrogate::inducing::Inducing;
 use tribo::surrogate::kernel::Shape;
@@ -48,9 +48,15 @@ pub(crate) struct Options {
     /// Inducing points: more follow the data more closely, and cost their square.
     #[arg(short = 'm', long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     inducing: u32,
-    /// Kernel: matern12, matern32, matern52 or se.
-    #[arg(long, default_value = "matern52", value_parser = parse_shape)]
+    /// Kernel: matern12, matern32, matern52 or se, and after it any of +additive (a kernel of each input alone), +pairs (products
+    /// of those of two inputs), +constant and +linear.
+    #[arg(long, default_value = "matern52", value_parser = Shape::from_name)]
     kernel: Shape,
+    /// Move the outermost entries of each input to the next one inside: strays (the default: those beyond a hole of a third of
+    /// the width of their column, if the model explains them better so), or a part of the rows at each end, such as 0.002; 0
+    /// moves none.
+    #[arg(long, value_name = "PART", default_value = "strays", value_parser = parse_clip)]
+    clip_inputs: Clip,
     /// Leave out rows with a missing or non-finite number, instead of refusing the table.
     #[arg(long)]
     skip_bad: bool,
@@ -65,35 +71,40 @@ pub(crate) struct Options {
     json: bool,
 }
 
-fn parse_shape(name: &str) -> Result<Shape, String> {
-    Shape::from_name(name).ok_or_else(|| "expected one of matern12, matern32, matern52, se".into())
+/// Which entries of the inputs are moved inside.
+#[derive(Debug, Clone, Copy)]
+enum Clip {
+    Strays,
+    Part(f64),
+}
+
+fn parse_clip(text: &str) -> Result<Clip, String> {
+    match text.parse::<f64>() {
+        Ok(part) if (0.0..0.5).contains(&part) => Ok(Clip::Part(part)),
+        Err(_) if text == "strays" => Ok(Clip::Strays),
+        _ => Err("expected \"strays\" or a part of the rows in [0, 0.5)".into()),
+    }
 }
 
 /// Tells people how far it is, on a terminal.
-struct Shown {
-    is_terminal: bool,
-}
+struct Shown(output::Passing);
 
 impl Shown {
     fn line(&self, text: &str) {
-        if self.is_terminal {
-            let mut stderr = std::io::stderr();
-            // If nobody can be told, nobody is.
-            let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
-        }
+        self.0.line(text);
     }
 }
 
 impl Watch for Shown {
     fn progress(&self, progress: &Progress) {
-        let Progress { subset_evaluations, full_evaluations, best } = progress;
-        self.line(&format!("fitting: {subset_evaluations} evaluations on subsets, {full_evaluations} on all rows, {best:.3} nats a row"));
+        let n_tried = progress.subset_evaluations + progress.full_evaluations;
+        self.line(&format!("fitting: {n_tried} choices of length scales and noise tried"));
     }
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
     let begin = Instant::now();
-    let shown = Shown { is_terminal: std::io::stderr().is_terminal() };
+    let shown = Shown(output::Passing::new());
     let table = Table::open(&options.file)?;
     let inputs = match options.inputs.as_slice() {
         [] => table.columns().iter().filter(|name| **name != options.output).cloned().collect(),
@@ -121,8 +132,16 @@ pub(crate) fn run(options: &Options) -> Outcome {
         n_inducing: options.inducing as usize,
         training: Training { seed: options.seed, ..Training::default() },
     };
-    let (mut posterior, report) = gp.fit_source(&Without::new(&numbers, held_out.clone()), &shown)?;
-    let check = Check::new(&numbers, &held_out, &posterior)?;
+    let training = Without::new(&numbers, held_out.clone());
+    let edges = match options.clip_inputs {
+        Clip::Strays => Edges::without_strays(&training, &shown)?,
+        Clip::Part(part) => Edges::at_quantiles(&training, part, &shown)?,
+    };
+    let (mut posterior, report) = match edges.is_none() {
+        true => gp.fit_source(&training, &shown)?,
+        false => gp.fit_source(&Clipped::new(&training, &edges)?, &shown)?,
+    };
+    let check = Check::new(&Clipped::new(&numbers, &edges)?, &held_out, &posterior)?;
     if n <= FEW {
         for (point, &y) in check.points.iter().zip(&check.y) {
             posterior.observe(point, y)?;
@@ -131,14 +150,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
     shown.line("");
     numbers.check_unchanged()?;
     let output = options.output.clone();
-    let model = NamedModel { inputs, output, posterior };
+    let model = NamedModel { inputs, output, edges, posterior };
     model.save(&options.model)?;
     let seconds = begin.elapsed().as_secs_f64();
     let fit = Fit { numbers: &numbers, model: &model, report: &report, check: &check, seconds };
     if let Some(report) = &options.report {
         let facts = fit.facts(options);
         let title = format!("{} from {}", model.output, options.file.display());
-        page::write(report, &fit_report::page(&model, &check, &title, &facts, &fit.lengths())?)?;
+        page::write(report, &fit_report::page(&model, &check, &title, &facts)?)?;
     }
     match options.json {
         true => output::print_json(&fit.json())?,
@@ -163,7 +182,7 @@ pub(super) struct Check {
 }
 
 impl Check {
-    fn new(numbers: &Numbers, rows: &[usize], posterior: &SparsePosterior) -> Result<Check, Failure> {
+    fn new(numbers: &dyn Source, rows: &[usize], posterior: &SparsePosterior) -> Result<Check, Failure> {
         let (x, y) = source::pick(numbers, rows, &Unwatched)?;
         let prediction = posterior.predict(x.as_ref())?;
         let noise_var = posterior.hyperparameters().noise_var;
@@ -200,6 +219,14 @@ fn is_inside(error: f64, var: f64) -> bool {
     error.abs() <= 1.959_964 * var.sqrt()
 }
 
+/// The inputs that have edges, and where these are.
+fn clipped(model: &NamedModel) -> String {
+    let ends = model.edges.columns().map(|(k, low, high)| {
+        format!("{} to {} ... {}", model.inputs[k], text::number(low), text::number(high))
+    });
+    format!("{}; entries beyond are read as the edge", ends.collect::<Vec<_>>().join(", "))
+}
+
 /// What is said of a fit.
 struct Fit<'a> {
     numbers: &'a Numbers,
@@ -210,28 +237,6 @@ struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    /// Each input with its length scale, and that in widths of the inducing points; the shortest first, which matter most.
-    fn lengths(&self) -> Vec<(&str, f64, f64)> {
-        let NamedModel { inputs, posterior, .. } = self.model;
-        let points = posterior.inducing();
-        let width = |k: usize| {
-            let column = (0..points.nrows()).map(|i| points[(i, k)]);
-            let (low, high) =
-                column.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
-            if high > low { high - low } else { 1.0 }
-        };
-        let mut lengths: Vec<(&str, f64, f64)> = inputs
-            .iter()
-            .enumerate()
-            .map(|(k, name)| {
-                let length = posterior.hyperparameters().kernel.length_scale(k);
-                (name.as_str(), length, length / width(k))
-            })
-            .collect();
-        lengths.sort_by(|a, b| a.2.total_cmp(&b.2));
-        lengths
-    }
-
     /// Name and value of what there is to say.
     fn facts(&self, options: &Options) -> Vec<(&'static str, String)> {
         let Fit { numbers, model, report, check, seconds } = self;
@@ -239,13 +244,13 @@ impl Fit<'_> {
         let mut facts = vec![
             ("rows", text::number(numbers.len() as f64)),
             ("inducing points", model.posterior.n_inducing().to_string()),
+            ("kernel", fit_kernel::words(model)),
             (
                 "fitted in",
                 format!(
-                    "{}, {} on subsets, {} on all rows",
+                    "{}, after {} choices of length scales and noise",
                     text::duration(*seconds),
-                    text::count(report.subset_evaluations, "evaluation"),
-                    report.full_evaluations
+                    report.subset_evaluations + report.full_evaluations
                 ),
             ),
             ("noise", text::number(hyper.noise_var.sqrt())),
@@ -256,6 +261,9 @@ impl Fit<'_> {
                 1,
                 ("left out", format!("{}, the first: {first}", text::count(numbers.n_bad(), "row"))),
             );
+        }
+        if !model.edges.is_none() {
+            facts.push(("clipped", clipped(model)));
         }
         if !check.y.is_empty() {
             facts.push((
@@ -276,25 +284,17 @@ impl Fit<'_> {
     fn page(&self, options: &Options) -> String {
         let facts = self.facts(options).into_iter();
         let rows: Vec<Vec<String>> = facts.map(|(name, fact)| vec![name.to_owned(), fact]).collect();
-        let lengths: Vec<Vec<String>> = self
-            .lengths()
-            .into_iter()
-            .map(|(name, length, relative)| {
-                vec![name.to_owned(), text::number(length), text::number(relative)]
-            })
-            .collect();
-        let table = text::columns(&["input", "length scale", "of its range"], &lengths);
+        let (head, inputs) = fit_kernel::table(&fit_kernel::inputs(self.model));
+        let table = text::columns(&head, &inputs);
         format!("{}\n{table}", text::columns(&["", ""], &rows).trim_start_matches([' ', '\n']))
     }
 
     fn json(&self) -> serde_json::Value {
         let Fit { numbers, model, report, check, seconds } = self;
         let hyper = model.posterior.hyperparameters();
-        let lengths: Vec<_> = self
-            .lengths()
-            .into_iter()
-            .map(|(name, length, relative)| json!({ "input": name, "length_scale": length, "of_range": relative }))
-            .collect();
+        let edge =
+            |(k, low, high): (usize, f64, f64)| json!({ "input": model.inputs[k], "low": low, "high": high });
+        let edges: Vec<_> = model.edges.columns().map(edge).collect();
         let tried = |value: f64| if check.y.is_empty() { serde_json::Value::Null } else { value.into() };
         json!({
             "rows": numbers.len(),
@@ -303,13 +303,15 @@ impl Fit<'_> {
             "seconds": seconds,
             "subset_evaluations": report.subset_evaluations,
             "full_evaluations": report.full_evaluations,
+            "kernel": hyper.kernel.shape.name(),
             "noise_sd": hyper.noise_var.sqrt(),
             "signal_sd": hyper.kernel.signal_var.sqrt(),
             "held_out": check.y.len(),
             "rmse": tried(check.rmse),
             "explained": tried(check.explained),
             "covered_95": tried(check.covered),
-            "inputs": lengths,
+            "inputs": fit_kernel::json(&fit_kernel::inputs(model)),
+            "clipped": edges,
         })
     }
 }

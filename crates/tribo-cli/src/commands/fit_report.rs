@@ -1,12 +1,13 @@
 //! The page of `tribo fit --report`: the model on rows that it has not seen, its slices, and which inputs matter.
 //!
-//! An input's part is its total effect (Jansen's estimate): the mean square by which the prediction changes when this input alone
-//! is taken from another row held out, over twice the variance of the predictions. Parts add up to more than one where inputs
+//! An input's part is its total effect, with its error (`analysis::sensitivity_over`): parts add up to more than one where inputs
 //! act together.
 
 use super::fit::Check;
+use super::fit_kernel;
 use crate::failure::Failure;
 use faer::Mat;
+use tribo::analysis::{Share, sensitivity_over};
 use tribo::surrogate::Posterior;
 use tribo_chart::{Axis, Bars, Chart, Dots, LineChart, Mark, Measure, Rule, Series, plain};
 use tribo_study::model_file::NamedModel;
@@ -14,12 +15,6 @@ use tribo_study::page::Html;
 
 /// Rows held out that are drawn: more hide each other, and make the file large.
 const DRAWN: usize = 600;
-/// Predictions that the parts of inputs may cost, but for [`FEWEST`] rows.
-const PREDICTIONS: usize = 200_000;
-/// Rows that every part is estimated from at least.
-const FEWEST: usize = 50;
-/// Other rows that each row takes an input from.
-const SHIFTS: usize = 12;
 /// Inputs that get a slice.
 const SLICES: usize = 9;
 /// Inputs in the list of parts.
@@ -27,13 +22,12 @@ const BARS: usize = 20;
 /// Places along a slice.
 const PLACES: usize = 81;
 
-/// The page; `facts` are the lines of the summary, `lengths` each input with its length scale and that by its range.
+/// The page; `facts` are the lines of the summary.
 pub(super) fn page(
     model: &NamedModel,
     check: &Check,
     title: &str,
     facts: &[(&str, String)],
-    lengths: &[(&str, f64, f64)],
 ) -> Result<String, Failure> {
     let mut html = Html::default();
     html.facts(facts);
@@ -43,67 +37,47 @@ pub(super) fn page(
         );
         return Ok(html.page(title));
     }
-    let parts = parts(model, check)?;
+    let shares = sensitivity_over(&model.posterior, &check.points, 0)?.unwrap_or_default();
     html.section("Predicted and measured");
     html.chart(&against(model, check));
     html.section("Which inputs matter");
-    html.paragraph(
-        "The part of the variance of the predictions that an input has a hand in, taken over the rows held out.",
-    );
-    html.chart(&bars(model, &parts));
+    if shares.is_empty() {
+        html.paragraph("The model is flat, or the rows held out are too few to tell.");
+    } else {
+        html.paragraph(
+            "The part of the variance of the predictions that an input has a hand in, each with its entries in the rows held out and \
+             independent of the others; the interval holds the true part with about 95 %.",
+        );
+        html.chart(&bars(model, &shares));
+    }
     html.section("Slices");
     html.paragraph(
         "The prediction along one input, the others at their medians; the band holds the function with 95 %.",
     );
-    let mut order: Vec<usize> = (0..parts.len()).collect();
-    order.sort_by(|&a, &b| parts[b].total_cmp(&parts[a]));
+    let mut order: Vec<usize> = (0..model.inputs.len()).collect();
+    let part = |k: usize| shares.get(k).map_or(0.0, |share| share.total);
+    order.sort_by(|&a, &b| part(b).total_cmp(&part(a)));
     let slices = order.iter().take(SLICES).map(|&k| slice(model, check, k));
     html.charts(&on_one_axis(slices.collect::<Result<Vec<_>, Failure>>()?));
     html.section("Length scales");
-    let shown = |(name, length, relative): &(&str, f64, f64)| {
-        vec![(*name).to_owned(), plain(*length), plain(*relative)]
-    };
-    html.table(&["input", "length scale", "of its range"], &lengths.iter().map(shown).collect::<Vec<_>>());
+    let (head, rows) = fit_kernel::table(&fit_kernel::inputs(model));
+    html.table(&head, &rows);
     Ok(html.page(title))
 }
 
-/// The mean at points.
-fn means(model: &NamedModel, points: &[Vec<f64>]) -> Result<Vec<f64>, Failure> {
-    let x = Mat::from_fn(points.len(), model.inputs.len(), |i, k| points[i][k]);
-    Ok(model.posterior.predict_mean(x.as_ref())?)
-}
-
-fn parts(model: &NamedModel, check: &Check) -> Result<Vec<f64>, Failure> {
-    let d = model.inputs.len();
-    let points = &check.points[..check.points.len().min((PREDICTIONS / d).max(FEWEST))];
-    let (n, n_shifts) = (points.len(), (PREDICTIONS / (d * points.len())).clamp(1, SHIFTS));
-    let as_is = means(model, points)?;
-    let mean = as_is.iter().sum::<f64>() / n as f64;
-    let var = as_is.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n as f64;
-    let part = |k: usize| {
-        let mut squares = 0.0;
-        for shift in 1..=n_shifts {
-            // Each row takes the input of the one that lies a part of all further on: every value is used as often as before.
-            let by = n * shift / (n_shifts + 1);
-            let mut moved = points.to_vec();
-            (0..n).for_each(|i| moved[i][k] = points[(i + by) % n][k]);
-            let changed = means(model, &moved)?;
-            squares += as_is.iter().zip(&changed).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+fn bars(model: &NamedModel, shares: &[Share]) -> Bars {
+    let mut named: Vec<(&String, &Share)> = model.inputs.iter().zip(shares).collect();
+    named.sort_by(|a, b| b.1.total.total_cmp(&a.1.total));
+    let bar = |(name, share): (&String, &Share)| {
+        let (part, error) = (100.0 * share.total, 200.0 * share.total_sd);
+        Measure {
+            name: name.clone(),
+            value: part,
+            interval: Some(((part - error).max(0.0), (part + error).min(100.0))),
+            label: format!("{part:.0} ± {error:.0} %"),
+            title: format!("{name}: {part:.1} % ± {error:.1}"),
+            ..Measure::default()
         }
-        Ok(if var > 0.0 { squares / (2.0 * var * (n * n_shifts) as f64) } else { 0.0 })
-    };
-    (0..d).map(part).collect()
-}
-
-fn bars(model: &NamedModel, parts: &[f64]) -> Bars {
-    let mut named: Vec<(&String, f64)> = model.inputs.iter().zip(parts.iter().copied()).collect();
-    named.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let bar = |(name, part): (&String, f64)| Measure {
-        name: name.clone(),
-        value: 100.0 * part,
-        label: format!("{:.0} %", 100.0 * part),
-        title: format!("{name}: {:.1} %", 100.0 * part),
-        ..Measure::default()
     };
     Bars {
         title: format!("Parts of the variance of {}", model.output),

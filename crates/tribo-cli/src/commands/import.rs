@@ -1,5 +1,5 @@
 //! `tribo import`: evaluations made elsewhere, from a table or from a study of Optuna's or Ax's. All rows are checked before
-//! one is taken in.
+//! one is taken in. Of more rows of many inputs than can be trials a study takes what they say (`hints`).
 
 use crate::failure::{Failure, OK, Outcome};
 use crate::output;
@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use tribo::error::ParameterFault;
 use tribo::space::{Direction, Kind, Parameter, Point, Space, Values};
+use tribo::surrogate::watch::Unwatched;
 use tribo_study::config::Config;
 use tribo_study::job::Finding;
 use tribo_study::layout::Layout;
@@ -18,6 +19,7 @@ use tribo_study::report::point::Cell;
 use tribo_study::report::text;
 use tribo_study::store::ledger::Ledger;
 use tribo_study::store::record::Record;
+use tribo_study::table::hints::{self, Hints, Taken};
 use tribo_study::table::{Origin, Table, number};
 use tribo_study::{Error, owned, replay};
 
@@ -75,8 +77,13 @@ pub(crate) fn run(options: &Options) -> Outcome {
     {
         output::note(&line);
     }
-    let Read { rows, n_all, n_without_value, n_outside } =
-        read(&config, &columns, &table, options.skip_outside)?;
+    let ledger = owned::ledger(&layout)?;
+    let taken = taken(&config, ledger.as_ref())?;
+    let Some(Read { rows, n_all, n_without_value, n_outside }) =
+        read(&config, &columns, &table, options.skip_outside, &taken)?
+    else {
+        return take_hints(&layout, &config, &columns, table, options);
+    };
     let counts = |n_new: usize| {
         let n_known = n_all - n_new - n_without_value - n_outside;
         counts(
@@ -86,7 +93,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         )
     };
     if options.dry_run {
-        let known = owned::ledger(&layout)?.map_or(Ok(HashSet::new()), |ledger| known(&config, &ledger))?;
+        let known = ledger.map_or(Ok(HashSet::new()), |ledger| known(&config, &ledger))?;
         let new = unknown(known, rows).len();
         output::print(&columns.preview(&config.space, table.columns()))?;
         output::note(&format!("{}; nothing was changed", counts(new)));
@@ -105,6 +112,72 @@ pub(crate) fn run(options: &Options) -> Outcome {
     writing.study.close("imported")?;
     output::note(&counts(n_new));
     Ok(OK)
+}
+
+/// What can become of rows in the study as it is.
+fn taken(config: &Config, ledger: Option<&Ledger>) -> Result<Taken, Error> {
+    Ok(match ledger {
+        None => Taken::by(&replay::fresh(config)?, None),
+        Some(ledger) => Taken::by(&replay::glance(config, ledger)?.study, ledger.recalled()),
+    })
+}
+
+/// Takes what very many rows say.
+fn take_hints(
+    layout: &Layout,
+    config: &Config,
+    columns: &Columns,
+    table: Table,
+    options: &Options,
+) -> Outcome {
+    let inputs: Vec<usize> = columns.parameters.iter().flatten().copied().collect();
+    let preview = options.dry_run.then(|| columns.preview(&config.space, table.columns()));
+    let place = table.path().display().to_string();
+    let shown = output::Passing::new();
+    let go_on = |n: usize| {
+        shown.line(&format!("reading: {}", text::count(n, "row")));
+        true
+    };
+    let columns = (inputs.as_slice(), columns.value);
+    let read = Hints::read(config, table, columns, options.skip_outside, &go_on, &Unwatched);
+    shown.line("");
+    let Hints { recalled, left_out } = read.map_err(|error| match error {
+        Error::Usage(fault) => Failure::usage(format!("{fault}\nnothing was taken in")),
+        error => error.into(),
+    })?;
+    let mut words = vec![format!(
+        "{} of {place} are too many to be trials; they are read for what they say: {}, which explain {:.0} % of \
+         the variance",
+        text::count(recalled.rows, "row"),
+        named(&recalled.inputs),
+        100.0 * recalled.explained
+    )];
+    for (n, what) in [(left_out.n_outside, "outside"), (left_out.n_without_output, "without a value")] {
+        words.extend((n > 0).then(|| format!("{n} {what}")));
+    }
+    if let Some(preview) = preview {
+        output::print(&preview)?;
+        output::note(&format!("{}; nothing was changed", words.join(", ")));
+        return Ok(OK);
+    }
+    let mut writing = study::open(layout, How::default())?;
+    if !matches!(taken(&writing.study.config, Some(&writing.study.ledger))?, Taken::AsHintsBeyond(_)) {
+        return Err(Failure::usage("the study was changed meanwhile; nothing was taken in"));
+    }
+    writing.study.append(Record::Recalled(Box::new(recalled)))?;
+    writing.study.close("imported")?;
+    output::note(&words.join(", "));
+    Ok(OK)
+}
+
+/// Inputs in a message.
+fn named(inputs: &[String]) -> String {
+    let mut names: Vec<&str> = inputs.iter().take(SHOWN_COLUMNS).map(String::as_str).collect();
+    let more = format!("{} more", inputs.len().saturating_sub(SHOWN_COLUMNS));
+    if inputs.len() > SHOWN_COLUMNS {
+        names.push(&more);
+    }
+    format!("{} matter ({})", text::count(inputs.len(), "input"), names.join(", "))
 }
 
 /// What is taken from another program, and whether it wanted the same.
@@ -173,6 +246,14 @@ struct Columns {
 
 impl Columns {
     fn find(config: &Config, table: &Table, options: &Options) -> Result<Columns, String> {
+        if table.is_array() && options.map.is_empty() && table.columns().len() == config.space.n_inputs() + 1
+        {
+            let (inputs, value) = hints::places(config, table, options.value.as_deref())?;
+            let mut inputs = inputs.into_iter();
+            let parameters = config.space.parameters().iter();
+            let parameters = parameters.map(|one| inputs.by_ref().take(one.n_elements()).collect()).collect();
+            return Ok(Columns { parameters, value, recorded: vec![] });
+        }
         let mut mapped: BTreeMap<&str, &str> =
             options.map.iter().map(|(column, name)| (name.as_str(), column.as_str())).collect();
         let mut place = |name: &str, objects: &[&str]| {
@@ -256,8 +337,20 @@ struct Read {
     n_outside: usize,
 }
 
-/// All rows with a value, or what is wrong with which line.
-fn read(config: &Config, columns: &Columns, table: &Table, skip_outside: bool) -> Result<Read, Failure> {
+/// All rows with a value, or what is wrong with which line; None if they are too many to be trials.
+fn read(
+    config: &Config,
+    columns: &Columns,
+    table: &Table,
+    skip_outside: bool,
+    taken: &Taken,
+) -> Result<Option<Read>, Failure> {
+    // Of a file by columns a page of each is held: very many are not opened for rows that are too many.
+    if let (Taken::AsHintsBeyond(most), Some(n)) = (taken, table.n_rows()?)
+        && n > *most
+    {
+        return Ok(None);
+    }
     let places = columns.all();
     let mut cells = vec![Cell::Null; places.len()];
     let mut from = table.rows(&places)?;
@@ -278,6 +371,17 @@ fn read(config: &Config, columns: &Columns, table: &Table, skip_outside: bool) -
             Err(error) => return Err(error.into()),
         }
         read.n_all += 1;
+        match taken {
+            Taken::AsHintsBeyond(most) if read.n_all > *most && table.origin().is_none() => return Ok(None),
+            Taken::UpTo(most, why) if read.n_all > *most => {
+                let what = format!(
+                    "{}: more than {most} rows of so many inputs cannot be trials",
+                    table.path().display()
+                );
+                return Err(Failure::usage(format!("{what}; {why}")));
+            }
+            _ => {}
+        }
         match row(config, columns, &cells) {
             Ok(Some(row)) => read.rows.push(row),
             Ok(None) => read.n_without_value += 1,
@@ -294,7 +398,7 @@ fn read(config: &Config, columns: &Columns, table: &Table, skip_outside: bool) -
             }
         }
     }
-    if faults.is_empty() { Ok(read) } else { Err(complain(&faults)) }
+    if faults.is_empty() { Ok(Some(read)) } else { Err(complain(&faults)) }
 }
 
 /// Why a row is not taken in.

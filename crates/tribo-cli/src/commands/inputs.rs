@@ -9,7 +9,7 @@ use crate::output;
 use serde::Serialize;
 use std::fmt::Write;
 use tribo::analysis::Share;
-use tribo::strategy::{ActiveInput, Insight, Study, Verdict, looks_at_budget};
+use tribo::strategy::{ActiveInput, DrivenOutput, Fact, Insight, Study, Verdict, looks_at_budget};
 use tribo_study::layout::Layout;
 use tribo_study::reading::Reading;
 use tribo_study::report::text;
@@ -50,7 +50,7 @@ struct ShareOf {
 pub(crate) fn run(options: &Shown) -> Outcome {
     let reading = Reading::open(&options.study.layout())?;
     let study = reading.optimiser()?;
-    let insight = study.insight();
+    let insight = study.insight().with_objective(reading.config.objective());
     let name = &reading.config.name;
     let many = looks_at_budget(study.space());
     let model = if many { None } else { View::of(&reading)?.model };
@@ -106,11 +106,15 @@ fn write_shares(page: &mut String, model: &Model, shares: &[ShareOf]) -> std::fm
 pub(crate) fn line(study: &Study, layout: &Layout) -> Option<String> {
     let insight = study.insight();
     let said = said(&insight)?;
-    let names: Vec<&str> =
-        insight.active.iter().take(NAMES_ON_A_LINE).map(|input| input.name.as_str()).collect();
-    let more = if insight.active.len() > names.len() { ", ..." } else { "" };
-    let list = if names.is_empty() { String::new() } else { format!(": {}{more}", names.join(", ")) };
+    let names = first_names(&insight.active);
+    let list = if names.is_empty() { String::new() } else { format!(": {names}") };
     Some(format!("{said}{list} (tribo inputs{})", output::named(layout)))
+}
+
+/// Names that fit on a line.
+fn first_names(active: &[ActiveInput]) -> String {
+    let names: Vec<&str> = active.iter().take(NAMES_ON_A_LINE).map(|input| input.name.as_str()).collect();
+    format!("{}{}", names.join(", "), if active.len() > names.len() { ", ..." } else { "" })
 }
 
 /// How many inputs matter, if anything is known.
@@ -141,8 +145,10 @@ fn write_page(page: &mut String, insight: &Insight, many: bool) -> std::fmt::Res
     if let Some(sd) = insight.noise_sd {
         writeln!(page, "noise     a standard deviation of {sd:.1e}")?;
     }
-    if !insight.active.is_empty() {
-        write_table(page, &insight.active)?;
+    if insight.outputs.iter().any(|driven| !driven.inputs.is_empty()) {
+        write_outputs(page, &insight.outputs)?;
+    } else if !insight.active.is_empty() {
+        write_table(page, insight)?;
     }
     for (index, finding) in insight.findings.iter().enumerate() {
         let gap = if index == 0 { "\n" } else { "" };
@@ -151,11 +157,24 @@ fn write_page(page: &mut String, insight: &Insight, many: bool) -> std::fmt::Res
     Ok(())
 }
 
+/// The inputs that drive each output.
+fn write_outputs(page: &mut String, outputs: &[DrivenOutput]) -> std::fmt::Result {
+    let row = |driven: &DrivenOutput| {
+        let names = first_names(&driven.inputs);
+        vec![driven.output.clone(), if names.is_empty() { "none found".to_owned() } else { names }]
+    };
+    let rows: Vec<Vec<String>> = outputs.iter().map(row).collect();
+    write!(page, "\n{}", text::columns(&["output", "driven by, strongest first"], &rows))?;
+    writeln!(page, "what each of them changes in each output is in --json")
+}
+
 /// All inputs have evidence, or none, when the user named them.
-fn write_table(page: &mut String, active: &[ActiveInput]) -> std::fmt::Result {
+fn write_table(page: &mut String, insight: &Insight) -> std::fmt::Result {
+    let active = &insight.active;
     let is_shown = active.iter().any(|input| input.evidence.is_some());
     let header = if is_shown { &["input", "effect", "step", "idle at most"][..] } else { &["input", ""] };
-    let rows: Vec<Vec<String>> = active.iter().take(SHOWN_INPUTS).map(row).collect();
+    let said = said_by(insight);
+    let rows: Vec<Vec<String>> = active.iter().take(SHOWN_INPUTS).map(|input| row(input, said)).collect();
     write!(page, "\n{}", text::columns(header, &rows))?;
     if active.len() > rows.len() {
         writeln!(page, "and {} more (--json has all)", active.len() - rows.len())?;
@@ -167,7 +186,15 @@ fn write_table(page: &mut String, active: &[ActiveInput]) -> std::fmt::Result {
     Ok(())
 }
 
-fn row(input: &ActiveInput) -> Vec<String> {
+/// Who says that an input matters of which nothing was measured yet.
+fn said_by(insight: &Insight) -> &'static str {
+    match insight.findings.iter().any(|finding| matches!(finding.fact, Fact::Recalled { .. })) {
+        true => "as earlier results say",
+        false => "as the study file says",
+    }
+}
+
+fn row(input: &ActiveInput, said: &str) -> Vec<String> {
     match input.evidence {
         Some(evidence) => vec![
             input.name.clone(),
@@ -175,14 +202,14 @@ fn row(input: &ActiveInput) -> Vec<String> {
             format!("{:.1e}", evidence.step),
             format!("{:.1e}", evidence.threshold),
         ],
-        None => vec![input.name.clone(), "as the study file says".to_owned()],
+        None => vec![input.name.clone(), said.to_owned()],
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tribo::strategy::{Evidence, Fact, Finding};
+    use tribo::strategy::{Evidence, Finding};
 
     fn insight(named: usize, verdict: Verdict) -> Insight {
         let input = |input| {
@@ -194,6 +221,7 @@ mod tests {
             verdict,
             n_inputs: 1000,
             active: (0..named).map(input).collect(),
+            outputs: vec![],
             n_idle: 1000 - named,
             noise_sd: Some(1e-13),
             findings: vec![Finding { results: 14, fact: Fact::Dense }],
@@ -239,6 +267,24 @@ mod tests {
         let text = page(&known);
         assert!(text.contains("\ninput\nx[0]   as the study file says\n"), "{text}");
         assert!(!text.contains("effect"), "{text}");
+    }
+
+    #[test]
+    fn under_limits_the_inputs_of_each_output_are_named() {
+        let mut known = insight(9, Verdict::Sparse);
+        let driven = |output: &str, inputs: &[ActiveInput]| DrivenOutput {
+            output: output.to_owned(),
+            inputs: inputs.to_vec(),
+        };
+        let active = known.active.clone();
+        known.outputs =
+            vec![driven("objective", &active[..7]), driven("stress", &active[7..]), driven("lift", &[])];
+        let text = page(&known.with_objective("mass"));
+        let table = "\noutput  driven by, strongest first\n\
+                     mass    x[0], x[1], x[2], x[3], x[4], x[5], ...\n\
+                     stress  x[7], x[8]\n\
+                     lift    none found\n";
+        assert!(text.contains(table), "{text}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub(crate) mod completions;
 pub(crate) mod dash;
 pub(crate) mod export;
 pub(crate) mod fit;
+mod fit_kernel;
 mod fit_report;
 pub(crate) mod import;
 pub(crate) mod init;

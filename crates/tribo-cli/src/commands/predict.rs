@@ -10,8 +10,8 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use tribo::surrogate::Prediction;
 use tribo::surrogate::sparse::QUERIES;
-use tribo::surrogate::{Posterior, Prediction};
 use tribo_study::Error;
 use tribo_study::model_file::NamedModel;
 use tribo_study::report::csv;
@@ -141,7 +141,7 @@ fn predict(model: &NamedModel, points: &[f64]) -> Result<Prediction, Failure> {
     let d = model.inputs.len();
     let parts: Vec<tribo::Result<Prediction>> = points
         .par_chunks(QUERIES * d)
-        .map(|part| model.posterior.predict(Mat::from_fn(part.len() / d, d, |i, k| part[i * d + k]).as_ref()))
+        .map(|part| model.predict(Mat::from_fn(part.len() / d, d, |i, k| part[i * d + k])))
         .collect();
     let mut all = Prediction { mean: vec![], var: vec![] };
     for part in parts {

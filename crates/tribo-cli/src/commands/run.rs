@@ -198,9 +198,12 @@ impl Watcher {
             }
             (None, None) => {
                 let counts = summary::counts(ledger, &Begun::new());
-                output::note(match summary::no_best(config, &counts) {
-                    summary::NOT_FEASIBLE => "no evaluation meets all limits",
-                    _ => "no evaluation has given a value",
+                output::note(&match summary::no_best(config, &counts) {
+                    summary::NOT_FEASIBLE => format!(
+                        "no evaluation has given every limited output; `tribo status{}` says which",
+                        output::named(layout)
+                    ),
+                    _ => "no evaluation has given a value".to_owned(),
                 });
             }
         }

@@ -82,6 +82,11 @@ fn write_page(
     if let Some(inputs) = inputs {
         writeln!(page, "inputs    {inputs}")?;
     }
+    if let Some(recalled) = &summary.recalled {
+        let (rows, named) = (text::count(recalled.rows, "row"), text::count(recalled.inputs.len(), "input"));
+        let explained = 100.0 * recalled.explained;
+        writeln!(page, "earlier   {rows} of {}: {named}, {explained:.0} % of the variance", recalled.file)?;
+    }
     let counts = &summary.counts;
     let of = summary.evaluations.map(|n| format!(" of {n}")).unwrap_or_default();
     let waiting = if summary.phase == Phase::ByHand { "to be told" } else { "waiting" };

@@ -123,18 +123,18 @@ fn a_journal_of_a_later_version_is_not_called_damaged() {
         folder
             .tribo([command])
             .code(4)
-            .says("written by a newer tribo (format 2.7; this program reads up to 2.2)");
+            .says("written by a newer tribo (format 2.7; this program reads up to 2.3)");
     }
     assert_eq!(folder.read("study.tribo/journal"), later);
 }
 
 /// The record in a line.
-fn record(line: &str) -> Value {
+pub(super) fn record(line: &str) -> Value {
     serde_json::from_str(line.splitn(3, ' ').nth(2).expect("a record")).expect("JSON")
 }
 
 /// A folder with the first records of a journal and the study file they tell of.
-fn folder_with(text: &str, n_records: usize) -> Folder {
+pub(super) fn folder_with(text: &str, n_records: usize) -> Folder {
     let created = record(text.lines().next().expect("a first line"));
     let folder = Folder::with(created["config"].as_str().expect("a study file"));
     let lines: Vec<&str> = text.split_inclusive('\n').take(n_records).collect();
@@ -143,13 +143,13 @@ fn folder_with(text: &str, n_records: usize) -> Folder {
 }
 
 /// The points of all trials, in their order.
-fn points(folder: &Folder) -> Vec<Value> {
+pub(super) fn points(folder: &Folder) -> Vec<Value> {
     let rows = folder.tribo(["export", "--format", "jsonl"]).code(0).stdout;
     rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()["params"].take()).collect()
 }
 
 /// A number that changes with any bit of any input.
-fn digest(points: &[Value]) -> u64 {
+pub(super) fn digest(points: &[Value]) -> u64 {
     fn mix(digest: u64, bits: u64) -> u64 {
         (digest.rotate_left(5) ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
@@ -246,7 +246,8 @@ fn a_study_under_way_is_run_to_its_end() {
 #[test]
 fn a_study_in_bins_after_the_line_goes_on() {
     let folder = folder_with(AFTER_THE_LINE, usize::MAX);
-    folder.tribo(["inputs"]).code(0).prints("moving all inputs together ends at");
+    // What its engine had found out is not made up again by another version.
+    folder.tribo(["inputs"]).code(0).prints("none of 200 is named so far");
     let asked = folder.tribo(["ask"]).code(0).json();
     assert_eq!(asked["trials"][0]["trial"], 54, "{asked}");
 }

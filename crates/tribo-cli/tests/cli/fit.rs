@@ -45,6 +45,43 @@ fn a_model_is_fitted_tried_kept_and_predicts() {
 }
 
 #[test]
+fn terms_of_a_sum_are_listed_and_an_unknown_kernel_is_refused_with_those_there_are() {
+    let folder = Folder::empty();
+    folder.write("data.csv", &table(300));
+    let fit = |kernel: &'static str, more: &[&'static str]| {
+        let options = ["fit", "data.csv", "--output", "y", "-o", "m.tribo", "-m", "40", "--kernel", kernel];
+        folder.tribo(options.into_iter().chain(more.iter().copied()))
+    };
+    let page = fit("matern52+additive+pairs+linear", &["--report", "m.html"])
+        .code(0)
+        .prints("% in all inputs together")
+        .prints("% in single inputs")
+        .prints("% in pairs of them");
+    let head = page.stdout.lines().find(|line| line.starts_with("input")).unwrap();
+    for column in ["length scale", "of its range", "alone", "% of the variance", "slope"] {
+        assert!(head.contains(column), "{head}");
+        assert!(folder.read("m.html").contains(column), "{column}");
+    }
+    let json = fit("matern52+additive+pairs+linear", &["--json"]).code(0).json();
+    assert_eq!(json["kernel"], "matern52+additive+pairs+linear");
+    let inputs = json["inputs"].as_array().unwrap();
+    let shares: f64 = inputs.iter().map(|input| input["alone_share"].as_f64().unwrap()).sum();
+    assert!(shares > 0.0 && shares < 1.0, "{json}");
+    assert!(inputs.iter().all(|input| input["slope_sd"].as_f64().unwrap() > 0.0), "{json}");
+    assert!(inputs.iter().all(|input| input["alone_length_scale"].as_f64().unwrap() > 0.0), "{json}");
+    // The model is read back and predicts.
+    folder.write("new.csv", "a,b,c\n0.2,0.5,0.1\n");
+    folder.tribo(["predict", "m.tribo", "new.csv", "-o", "p.csv"]).code(0);
+    let mean: f64 = folder.read("p.csv").lines().nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
+    assert!((mean - (1.0_f64.sin() + 0.25)).abs() < 0.05, "{mean}");
+    fit("matern32+periodic", &[])
+        .code(2)
+        .says("there is no kernel \"matern32+periodic\"")
+        .says("matern12, matern32, matern52 or se")
+        .says("+linear");
+}
+
+#[test]
 fn a_page_shows_the_model_on_rows_it_has_not_seen() {
     let folder = Folder::empty();
     folder.write("data.csv", &table(900));
@@ -69,6 +106,31 @@ fn a_page_shows_the_model_on_rows_it_has_not_seen() {
         .code(4)
         .says("no/model.html");
     assert!(folder.has("model.tribo"));
+}
+
+#[test]
+fn impossible_entries_are_clipped_and_said_so() {
+    let folder = Folder::empty();
+    // c does nothing, so that a wrong entry there is made good by the other two.
+    let wrong = |(i, line): (usize, &str)| match line.rsplit_once(',') {
+        // The sixth row, which is not held out.
+        Some((inputs, y)) if i == 6 => format!("{},500,{y}\n", inputs.rsplit_once(',').unwrap().0),
+        _ => format!("{line}\n"),
+    };
+    folder.write("data.csv", &table(900).lines().enumerate().map(wrong).collect::<String>());
+    let fit = ["fit", "data.csv", "--inputs", "a,b,c", "--output", "y", "-m", "60"];
+    folder.tribo(fit).code(0).prints("clipped").prints("c to 0.");
+    let json = folder.tribo(fit.into_iter().chain(["--json"])).code(0).json();
+    assert_eq!((json["clipped"].as_array().unwrap().len(), &json["clipped"][0]["input"]), (1, &"c".into()));
+    folder.write("new.csv", "a,b,c\n0.2,0.5,1\n0.2,0.5,7000\n");
+    let out = folder.tribo(["predict", "model.tribo", "new.csv"]).code(0).stdout;
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[1], lines[2], "what lies beyond is read as the edge");
+    let raw = folder.tribo(fit.into_iter().chain(["--clip-inputs", "0", "--json"])).code(0).json();
+    assert_eq!(raw["clipped"].as_array().unwrap().len(), 0);
+    for wrong in ["0.5", "1", "some"] {
+        folder.tribo(fit.into_iter().chain(["--clip-inputs", wrong])).code(2).says("--clip-inputs");
+    }
 }
 
 #[test]

@@ -94,3 +94,37 @@ fn a_small_study_names_none() {
     let status = folder.tribo(["status"]).code(0);
     assert!(!status.stdout.contains("inputs  "), "{}", status.stdout);
 }
+
+/// Under limits the inputs of every output are named.
+#[test]
+fn inputs_are_named_for_each_output() {
+    let limited = format!(
+        "{}\n[[output]]\nname = \"mass\"\ngoal = \"minimize\"\n[[output]]\nname = \"stress\"\nat_least = 0.5\n",
+        WIDE.replace("direction = \"minimize\"\n", "")
+    );
+    let folder = Folder::with(&limited);
+    for _ in 0..45 {
+        let asked = folder.tribo(["ask"]).code(0).json();
+        let trial = &asked["trials"][0];
+        let x: Vec<f64> =
+            trial["params"]["x"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+        let outputs = format!("mass={:?}", 3.0 + x[17] + x[101]);
+        let stress = format!("stress={:?}", (1.0 + x[17]) * (1.0 + x[163]));
+        folder.tribo(["tell", &trial["trial"].to_string(), &outputs, &stress]).code(0);
+    }
+    let json = folder.tribo(["inputs", "--json"]).code(0).json();
+    let named = |k: usize| {
+        let inputs = json["outputs"][k]["inputs"].as_array().unwrap();
+        let mut names: Vec<&str> = inputs.iter().map(|input| input["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        (json["outputs"][k]["output"].as_str().unwrap(), names)
+    };
+    assert_eq!(named(0), ("mass", vec!["x[101]", "x[17]"]), "{json}");
+    assert_eq!(named(1), ("stress", vec!["x[163]", "x[17]"]), "{json}");
+    folder
+        .tribo(["inputs"])
+        .code(0)
+        .prints("output  driven by, strongest first\nmass    x[")
+        .prints("searching under limits in the 3 inputs that matter");
+    folder.tribo(["status"]).code(0).prints("inputs    3 of 200 matter: ");
+}

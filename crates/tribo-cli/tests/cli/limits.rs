@@ -276,3 +276,23 @@ fn a_check_says_how_its_point_stands_to_the_limits() {
     let missed = check(&BEAM.replace("at_most = 2.0", "at_most = 0.5"));
     assert!(missed.stderr.contains("stress <= 0.5 is not met here: it is 1.8"), "{missed:?}");
 }
+
+#[test]
+fn an_output_that_is_never_there_is_named() {
+    let study =
+        BEAM.replace("name = \"stress\"", "name = \"stres\"").replace("evaluations = 10", "evaluations = 3");
+    let folder = Folder::with(&study);
+    let check = folder.tribo(["check", "--run"]).code(0);
+    assert!(
+        check.stderr.contains("look at how it is called") && !check.stderr.contains("all is well"),
+        "{check:?}"
+    );
+    folder
+        .tribo(["run"])
+        .code(5)
+        .says("no evaluation has given every limited output; `tribo status` says which");
+    folder
+        .tribo(["status"])
+        .code(0)
+        .prints("stres <= 2: measured by no trial yet, and without it none is feasible");
+}

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod again;
+mod another_engine;
 mod bad;
 mod by_hand;
 mod chapters;
@@ -33,3 +34,4 @@ mod repair;
 mod run;
 mod support;
 mod terminal;
+mod wide;

@@ -44,6 +44,18 @@ def values(name: str, value: Any, rows: int, of: str) -> Floats:
     return np.ascontiguousarray(array)
 
 
+def outputs(name: str, value: Any, rows: int, of: str) -> Floats:
+    """One number for each row of the argument `of`, or several: shape (rows,) or (rows, outputs)."""
+    array = _floats(name, value)
+    if array.ndim != 2:
+        return values(name, array, rows, of)
+    if array.shape[0] != rows or array.shape[1] == 0:
+        raise ArgumentError(
+            f"{name} has shape {array.shape}; it needs shape ({rows},) or ({rows}, outputs), as many rows as {of} has"
+        )
+    return array
+
+
 def _floats(name: str, value: Any) -> Floats:
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise ArgumentError(f"{name} has masked entries; drop those rows or fill them first")

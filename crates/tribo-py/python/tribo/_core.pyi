@@ -15,6 +15,8 @@ __all__ = [
     "TriboError",
     "__version__",
     "fit_table",
+    "input_edges",
+    "kernel_terms",
     "parse_limit",
     "table_columns",
 ]
@@ -32,9 +34,13 @@ def fit_table(
     inputs: list[str],
     output: str,
     skip_bad: bool,
+    part: float | None,
     settings: Mapping[str, Any],
     progress: Callable[..., object] | None,
-) -> tuple[dict[str, Any], tuple[int, int, float, bool], int, list[str]]: ...
+) -> tuple[dict[str, Any], tuple[int, int, float, bool], tuple[list[float], list[float]] | None, int, list[str]]: ...
+def input_edges(
+    x: NDArray[np.float64], y: NDArray[np.float64], part: float | None
+) -> tuple[list[float], list[float]] | None: ...
 def table_columns(path: str) -> list[str]: ...
 def parse_limit(text: str, /) -> tuple[str, float | None, float | None]: ...
 @final
@@ -44,7 +50,8 @@ class Study:
     def create(path: str, text: str, places: list[str], /) -> Study: ...
     @staticmethod
     def open(path: str, new_chapter: bool, /) -> Study: ...
-    def ask(self, k: int, /) -> list[tuple[int, dict[str, Any]]]: ...
+    def recall(self, path: str, value: str | None, skip_outside: bool, /) -> tuple[int, list[str], float]: ...
+    def ask(self, k: int, beside: bool, /) -> list[tuple[int, dict[str, Any]]]: ...
     def adopt(self, point: list[Any], /) -> int: ...
     def tell(
         self,
@@ -79,12 +86,13 @@ class Study:
 
 # Sparse Gaussian processes.
 
+def kernel_terms(kernel: str) -> list[str]: ...
 @final
 class FittedGp:
     @staticmethod
     def fit(
         x: NDArray[np.float64],
-        y: NDArray[np.float64],
+        ys: Sequence[NDArray[np.float64]],
         *,
         weights: NDArray[np.float64] | None,
         noise: NDArray[np.float64] | None,
@@ -99,15 +107,19 @@ class FittedGp:
         mean: float | None,
         ranges: Sequence[tuple[float, float]],
         priors: Sequence[tuple[str, float, float] | None],
-        fixed: tuple[Sequence[float], float, float] | None,
+        fixed: tuple[Sequence[float], float, float, Mapping[str, Sequence[float]]] | None,
         seed: int,
         progress: Callable[[int, int, float], object] | None,
-    ) -> FittedGp: ...
+    ) -> list[FittedGp]: ...
     @staticmethod
     def restore(state: Mapping[str, Any], searched: tuple[int, int, float, bool] | None) -> FittedGp: ...
-    def save(self, path: str, inputs: Sequence[str], output: str) -> None: ...
+    def save(
+        self, path: str, inputs: Sequence[str], output: str, edges: tuple[list[float], list[float]] | None
+    ) -> None: ...
     @staticmethod
-    def load(path: str) -> tuple[FittedGp, list[str], str]: ...
+    def load(path: str) -> tuple[FittedGp, list[str], str, tuple[list[float], list[float]] | None]: ...
+    @property
+    def terms(self) -> dict[str, NDArray[np.float64]]: ...
     @property
     def kernel(self) -> str: ...
     def predict(

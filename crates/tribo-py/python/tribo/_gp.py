@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -10,20 +11,23 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tribo._arrays import Floats, points, values
-from tribo._core import ArgumentError, FittedGp
+from tribo._arrays import Floats, outputs, points, values
+from tribo._core import ArgumentError, FittedGp, input_edges, kernel_terms
 from tribo._words import counted
 
-Kernel = Literal["matern12", "matern32", "matern52", "se"]
 Approximation = Literal["sor", "dtc", "fic", "pitc"]
 Objective = Literal["bound", "marginal"]
 InducingPoints = Literal["random_pivots", "greedy", "subset", "latin_hypercube"]
 Range = tuple[float, float]
+Clip = float | Literal["strays"]
 Prior = tuple[Literal["log_normal", "gamma"], float, float]
 
 _SEARCHED = ("length_scale", "signal_variance", "noise_variance")
 # Of the library: relative to the width of an input, and to the variance of y.
 _RANGES: dict[str, Range] = {"length_scale": (1e-3, 1e2), "signal_variance": (1e-3, 1e5), "noise_variance": (1e-8, 1.0)}
+
+# Hyper-parameters of a sum that are one number.
+_SINGLE = ("pair_weight", "constant_weight")
 
 # Matrices that memory cannot hold end the process, not the call: what is far beyond it is refused before.
 _MOST_INDUCING = 100_000
@@ -32,13 +36,24 @@ _MOST_NUMBERS = 10**9
 _MOST_LABELS = 100
 
 
-class Hyperparameters(TypedDict):
+class _Terms(TypedDict, total=False):
+    """What a fit of a sum finds as well."""
+
+    term_length_scales: Floats
+    term_weights: Floats
+    pair_weight: float
+    constant_weight: float
+    slope_variances: Floats
+    slope_centre: Floats
+
+
+class Hyperparameters(_Terms):
     """What a fit finds."""
 
     length_scales: Floats
-    signal_variance: float
-    noise_variance: float
-    mean: float
+    signal_variance: float | Floats
+    noise_variance: float | Floats
+    mean: float | Floats
 
 
 class FitProgress(NamedTuple):
@@ -64,7 +79,11 @@ class SparseGP:
     Parameters
     ----------
     kernel
-        "matern12" (rough), "matern32", "matern52" or "se" (infinitely smooth).
+        "matern12" (rough), "matern32", "matern52" or "se" (infinitely smooth): a kernel of all inputs. After it any of
+        "+additive", a kernel of each input alone, "+pairs", the products of those of two inputs, for all pairs, "+constant" and
+        "+linear", as in "matern32+additive+linear". A sum is for tables in which inputs mostly act by themselves, or which go
+        on beyond the data as a line. It needs `ard`, and takes longer; "+pairs" needs two inputs, and "+constant" changes
+        next to nothing where the mean is estimated.
     inducing
         Inducing points at most; never more than there are data. Accuracy and cost grow with it.
     ard
@@ -97,10 +116,14 @@ class SparseGP:
         sqrt(1/l_a^2 + 1/l_b^2) apart, each with a length scale of its own if `ard`. A label that was not there in the fit is
         another one than all of them.
     clip_inputs
-        The part of the rows, at each end of each column, whose entries are set to the next one inside, in fits and in
-        predictions; labels are left alone. For tables with impossible entries, which are far from everything: there a
-        process says its mean, whatever the other columns say. Try 0.002. Outside of what is left the process then says what
-        it says at the edge, and as surely; with 0, the default, it says that it does not know.
+        Which entries at the ends of the columns of X are set to the next one inside, in fits and in predictions. For tables
+        with impossible entries, which are far from everything: there a process says its mean, whatever the other columns
+        say. "strays", the default, are at most 0.2 % of the rows at an end, beyond a hole of a third of the width of the
+        column (that of the middle 98 % of its entries), whose y the other rows explain better if they are clipped; columns
+        without strays, of fewer than 20 different entries or of fewer than 500 rows are left as they are, and so are labels.
+        `clipped_inputs` says which columns were clipped, and where: outside of that the process says what it says at the
+        edge, and as surely. A number is the part of the rows at each end of every column, such as 0.002; with 0 nothing is
+        clipped.
     seed
         Of everything random in a fit. The same data and seed give the same bits.
 
@@ -119,12 +142,13 @@ class SparseGP:
 
     # What a SparseGP lacks that was pickled by a version without them.
     _categories: Sequence[int] = ()
-    _clip_inputs: float = 0.0
+    _clip_inputs: Clip = 0.0
     _columns: _Columns | None = None
+    _outputs: list[SparseGP] | None = None
 
     def __init__(
         self,
-        kernel: Kernel = "matern32",
+        kernel: str = "matern32",
         inducing: int = 300,
         *,
         ard: bool = True,
@@ -138,10 +162,10 @@ class SparseGP:
         priors: Mapping[str, Prior] | None = None,
         fixed: Mapping[str, Any] | None = None,
         categories: Sequence[int] = (),
-        clip_inputs: float = 0.0,
+        clip_inputs: Clip = "strays",
         seed: int = 0,
     ) -> None:
-        self._kernel = _choice("kernel", kernel, get_args(Kernel))
+        self._kernel, terms = kernel, _kernel_terms(kernel)
         self._inducing = _integer("inducing", inducing, 1, _MOST_INDUCING)
         self._ard = bool(ard)
         self._approximation = _choice("approximation", approximation, get_args(Approximation))
@@ -160,7 +184,7 @@ class SparseGP:
         self._mean = None if mean is None else _number("mean", mean)
         self._ranges = _ranges(ranges)
         self._priors = _priors(priors)
-        self._fixed = None if fixed is None else _fixed(fixed)
+        self._fixed = None if fixed is None else _fixed(fixed, terms)
         if fixed is not None and fixed.get("mean") is not None:
             if mean is not None:
                 raise ArgumentError("mean is given twice, once in fixed; leave one out")
@@ -169,10 +193,9 @@ class SparseGP:
         self._categories = _categories(categories)
         if self._categories and not (isinstance(self._inducing_points, str) and inducing_points != "latin_hypercube"):
             raise ArgumentError("categories need inducing points out of the data; inducing_points names another rule")
-        self._clip_inputs = _number("clip_inputs", clip_inputs)
-        if not 0 <= self._clip_inputs < 0.5:
-            raise ArgumentError(f"clip_inputs is {clip_inputs!r}; it must be in [0, 0.5)")
+        self._clip_inputs = _clip(clip_inputs)
         self._columns = None
+        self._outputs = None
         self._fitted: FittedGp | None = None
 
     def fit(
@@ -184,7 +207,12 @@ class SparseGP:
         sample_weight: ArrayLike | None = None,
         noise_variance: ArrayLike | None = None,
     ) -> SparseGP:
-        """Finds hyper-parameters and conditions on the rows of X, shape (n, d), and y, shape (n,). Returns self.
+        """Finds hyper-parameters and conditions on the rows of X, shape (n, d), and y, shape (n,) or (n, k). Returns self.
+
+        The k columns of y are outputs at the same rows: k processes that share inducing points, length scales and the
+        relation of noise to signal, and are independent given these. A fit costs one pass over all rows for all of them.
+        Whatever is predicted then has one more axis at its end, the outputs. For outputs that want length scales of their
+        own, fit each by itself.
 
         `sample_weight` says how often each row counts: a row of weight 2 is one that was given twice, one of weight 0 is left
         out. `noise_variance` is the variance of the measurement error of each row, or of all, where it is known; it is then
@@ -200,8 +228,15 @@ class SparseGP:
         3
         """
         X = points("X", X)
-        y = values("y", y, X.shape[0], "X")
-        columns = _Columns.of(X, self._categories, self._clip_inputs) if self._categories or self._clip_inputs else None
+        y = outputs("y", y, X.shape[0], "X")
+        n_outputs = y.shape[1] if y.ndim == 2 else 1
+        if n_outputs > 1:
+            for name, given in (("sample_weight", sample_weight), ("noise_variance", noise_variance), ("fixed", self._fixed)):
+                if given is not None:
+                    raise ArgumentError(f"{name} is for one output and y has {n_outputs} columns; fit each by itself")
+            if self._approximation == "pitc":
+                raise ArgumentError(f'approximation="pitc" takes one output and y has {n_outputs} columns; choose "fic"')
+        columns = _Columns.of(X, y if y.ndim == 1 else np.ascontiguousarray(y[:, 0]), self._categories, self._clip_inputs)
         if columns is not None:
             X = columns.changed("X", X)
         weights = noise = None
@@ -232,9 +267,9 @@ class SparseGP:
             )
         if progress is not None and not callable(progress):
             raise ArgumentError("progress is not callable; give a function of one argument")
-        fitted = FittedGp.fit(
+        processes = FittedGp.fit(
             X,
-            y,
+            [y] if y.ndim == 1 else [np.ascontiguousarray(column) for column in y.T],
             weights=weights,
             noise=noise,
             kernel=self._kernel,
@@ -252,7 +287,9 @@ class SparseGP:
             seed=self._seed,
             progress=None if progress is None else lambda *told: progress(FitProgress(*told)),
         )
-        self._fitted, self._columns = fitted, columns
+        self._fitted, self._columns, self._outputs = processes[0], columns, None
+        if y.ndim == 2:
+            self._outputs = [self._one(process) for process in processes]
         return self
 
     @overload
@@ -286,7 +323,8 @@ class SparseGP:
         own, give these instead of True, one or one for each row. The mean alone is m times cheaper. Any number of rows: they
         are worked through in blocks, and nothing but the result is kept.
 
-        With `return_cov=True` the second is the joint covariance of the rows, shape (q, q), not their deviations.
+        With `return_cov=True` the second is the joint covariance of the rows, shape (q, q), not their deviations. Of k outputs
+        the shapes are (q, k) and (q, q, k).
 
         >>> import tribo
         >>> gp = tribo.SparseGP().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 1.0])
@@ -294,6 +332,8 @@ class SparseGP:
         >>> bool(sd[0] < sd[1])
         True
         """
+        if self._outputs is not None:
+            return _stacked([each.predict(X, return_std, return_cov, noise=noise) for each in self._outputs])
         fitted = self._known()
         X = self._inputs("X", X)
         if return_cov and return_std:
@@ -311,7 +351,9 @@ class SparseGP:
         return mean, np.sqrt(variance, out=variance)
 
     def observe(self, x: ArrayLike, y: ArrayLike) -> SparseGP:
-        """Takes in one result, a point and a number, or several, shapes (k, d) and (k,). Returns self.
+        """Takes in one result, a point and a number, or several, shapes (j, d) and (j,). Returns self.
+
+        Of k outputs a result is k numbers, and several have shape (j, k).
 
         Exact, and m² a point: as if they had been there in a fit with the same hyper-parameters and inducing points. All of
         them are taken in, or none.
@@ -321,6 +363,17 @@ class SparseGP:
         >>> gp.observe([3.0], 2.0).observe([[4.0], [5.0]], [1.0, 2.0]).n_observations
         6
         """
+        if self._outputs is not None:
+            rows = outputs("y", y if np.ndim(x) != 1 else [y], 1 if np.ndim(x) == 1 else len(np.asarray(x)), "x")
+            if rows.shape[1:] != (len(self._outputs),):
+                raise ArgumentError(
+                    f"y has shape {np.shape(y)}; its last axis needs {len(self._outputs)} numbers, the outputs that were fitted"
+                )
+            x = np.asarray(x)[np.newaxis, :] if np.ndim(x) == 1 else x
+            # All of them take it in, or none.
+            taken = [self._one(each._known()).observe(x, column) for each, column in zip(self._outputs, rows.T, strict=True)]
+            self._outputs, self._fitted = taken, taken[0]._fitted
+            return self
         fitted = self._known()
         if np.ndim(y) == 0:
             if np.ndim(x) == 1:
@@ -331,15 +384,19 @@ class SparseGP:
         return self
 
     def sample(self, X: ArrayLike, n: int = 1, seed: int = 0) -> Floats:
-        """`n` functions drawn from the process, at the rows of X, shape (q, d): shape (n, q).
+        """`n` functions drawn from the process, at the rows of X, shape (q, d): shape (n, q), of k outputs (n, q, k).
 
-        The values of one draw are correlated as the process says. Costs q³ and q² memory.
+        Outputs are drawn independently. The values of one draw are correlated as the process says. Costs q³ and q² memory.
 
         >>> import tribo
         >>> gp = tribo.SparseGP().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 1.0])
         >>> gp.sample([[0.5], [1.5], [2.5]], 10, seed=1).shape
         (10, 3)
         """
+        if self._outputs is not None:
+            seed = _integer("seed", seed, 0, 2**64 - 1)
+            draws = [each.sample(X, n, (seed + k) % 2**64) for k, each in enumerate(self._outputs)]
+            return np.stack(draws, axis=-1)
         fitted = self._known()
         X = self._inputs("X", X)
         _check_joint(len(X))
@@ -375,6 +432,8 @@ class SparseGP:
         """
         from tribo import _source
 
+        if self._categories:
+            raise ArgumentError("categories is for arrays; leave it out to fit a source, with a column of its own for each label")
         if self._fixed is not None:
             raise ArgumentError("fixed is for arrays; leave it out to fit a source, or equal ends of ranges")
         if progress is not None and not callable(progress):
@@ -395,7 +454,9 @@ class SparseGP:
             "seed": self._seed,
         }
         told = None if progress is None else lambda *told: progress(FitProgress(*told))
-        self._fitted = _source.fit(source, settings, inputs, output, skip_bad, told)
+        part = None if isinstance(self._clip_inputs, str) else self._clip_inputs
+        fitted, edges = _source.fit(source, settings, inputs, output, skip_bad, part, told)
+        self._fitted, self._columns, self._outputs = fitted, _Columns.at(fitted.n_inputs, edges), None
         return self
 
     def save(
@@ -413,12 +474,16 @@ class SparseGP:
         True
         """
         fitted = self._known()
-        if self._columns is not None:
-            raise ArgumentError("the file has no place for categories and clip_inputs; pickle this SparseGP instead")
+        if self._outputs is not None:
+            raise ArgumentError("the file is of one output; save each of `outputs`, or pickle this SparseGP")
+        columns = self._columns
+        if columns is not None and columns.seen:
+            raise ArgumentError("the file has no place for categories; pickle this SparseGP instead")
         names = [f"x{k}" for k in range(fitted.n_inputs)] if inputs is None else [str(name) for name in inputs]
         if len(names) != fitted.n_inputs or len(set(names)) != len(names):
             raise ArgumentError(f"inputs is {names!r}; it needs {fitted.n_inputs} different names, one for each column of X")
-        fitted.save(os.fspath(path), names, str(output))
+        edges = None if columns is None else (columns.low.tolist(), columns.high.tolist())
+        fitted.save(os.fspath(path), names, str(output), edges)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SparseGP:
@@ -426,16 +491,36 @@ class SparseGP:
 
         Settings of the fit that are not part of the process are the defaults, should it be fitted again.
         """
-        fitted, _, _ = FittedGp.load(os.fspath(path))
-        gp = cls(fitted.kernel, len(fitted.inducing_points))  # type: ignore[arg-type]
-        gp._fitted = fitted
+        fitted, _, _, edges = FittedGp.load(os.fspath(path))
+        gp = cls(fitted.kernel, len(fitted.inducing_points))
+        gp._fitted, gp._columns = fitted, _Columns.at(fitted.n_inputs, edges)
         return gp
 
     @property
     def hyperparameters(self) -> Hyperparameters:
-        """What was found: length_scales (one, or one for each input), signal_variance, noise_variance, mean."""
+        """What was found: length_scales (one, or one for each input), signal_variance, noise_variance, mean; of several outputs
+        the last three are arrays. Of a sum also term_length_scales and term_weights, the variances of the kernels of each input
+        over that of the kernel of all inputs, pair_weight and constant_weight, the same of all pairs and of the constant;
+        together they have the signal variance. Of a linear term slope_variances, those of its slopes over the signal variance,
+        and slope_centre, where it is zero."""
         length_scales, signal, noise, mean = self._known().hyperparameters
-        return {"length_scales": length_scales, "signal_variance": signal, "noise_variance": noise, "mean": mean}
+        values: Hyperparameters
+        if self._outputs is None:
+            values = {"length_scales": length_scales, "signal_variance": signal, "noise_variance": noise, "mean": mean}
+        else:
+            found = [each._known().hyperparameters for each in self._outputs]
+            signals, noises, means = (np.array([one[place] for one in found]) for place in (1, 2, 3))
+            values = {"length_scales": length_scales, "signal_variance": signals, "noise_variance": noises, "mean": means}
+        found_terms = self._known().terms.items()
+        terms: Any = {name: float(value[0]) if name in _SINGLE else value for name, value in found_terms}
+        values.update(terms)
+        return values
+
+    @property
+    def clipped_inputs(self) -> dict[int, Range]:
+        """The columns of X that are clipped, and their lowest and highest entries after that."""
+        self._known()
+        return {} if self._columns is None else self._columns.clipped()
 
     @property
     def inducing_points(self) -> Floats:
@@ -444,8 +529,15 @@ class SparseGP:
 
     @property
     def log_evidence(self) -> float:
-        """Log marginal likelihood of all results so far, under the approximation."""
-        return self._known().log_evidence
+        """Log marginal likelihood of all results so far, under the approximation; of several outputs the sum."""
+        fitted = self._known()
+        return fitted.log_evidence if self._outputs is None else sum(each.log_evidence for each in self._outputs)
+
+    @property
+    def outputs(self) -> list[SparseGP]:
+        """A SparseGP for each column of y, with settings as here; itself alone where y had one dimension."""
+        self._known()
+        return [self] if self._outputs is None else list(self._outputs)
 
     @property
     def n_observations(self) -> int:
@@ -468,10 +560,24 @@ class SparseGP:
             return points(name, X, self._known().n_inputs)
         return self._columns.changed(name, points(name, X, self._columns.n))
 
+    def _one(self, fitted: FittedGp) -> SparseGP:
+        """This SparseGP with a process of one output."""
+        one = copy.copy(self)
+        one._fitted, one._outputs = fitted, None
+        return one
+
     def _known(self) -> FittedGp:
         if self._fitted is None:
             raise ArgumentError("this SparseGP is not fitted; call fit(X, y) first")
         return self._fitted
+
+
+def _stacked(answers: list[Any]) -> Floats | tuple[Floats, Floats]:
+    """Answers of several outputs as one, the outputs last."""
+    if isinstance(answers[0], tuple):
+        means, second = (np.stack(parts, axis=-1) for parts in zip(*answers, strict=True))
+        return means, second
+    return np.stack(answers, axis=-1)
 
 
 class _Columns(NamedTuple):
@@ -483,7 +589,8 @@ class _Columns(NamedTuple):
     seen: dict[int, Floats]
 
     @staticmethod
-    def of(X: Floats, categories: Sequence[int], clip: float) -> _Columns:
+    def of(X: Floats, y: Floats, categories: Sequence[int], clip: Clip) -> _Columns | None:
+        """None if the columns stay as they are."""
         seen = {}
         for column in categories:
             if column >= X.shape[1]:
@@ -494,11 +601,23 @@ class _Columns(NamedTuple):
                     f"categories: column {column} of X has {len(seen[column])} different entries; at most {_MOST_LABELS} labels fit"
                 )
         numbers = [column for column in range(X.shape[1]) if column not in seen]
-        low, high = np.full(len(numbers), -np.inf), np.full(len(numbers), np.inf)
-        if clip > 0:
-            low = np.quantile(X[:, numbers], clip, axis=0, method="inverted_cdf")
-            high = np.quantile(X[:, numbers], 1 - clip, axis=0, method="inverted_cdf")
+        edges = None
+        if numbers and clip != 0:
+            edges = input_edges(X[:, numbers] if seen else X, y, None if isinstance(clip, str) else clip)
+        if edges is None and not seen:
+            return None
+        low, high = (np.full(len(numbers), -np.inf), np.full(len(numbers), np.inf)) if edges is None else map(np.array, edges)
         return _Columns(X.shape[1], low, high, seen)
+
+    @staticmethod
+    def at(n: int, edges: tuple[list[float], list[float]] | None) -> _Columns | None:
+        """Those of a process whose `n` columns end at edges, if there are any."""
+        return None if edges is None else _Columns(n, np.array(edges[0]), np.array(edges[1]), {})
+
+    def clipped(self) -> dict[int, Range]:
+        numbers = [column for column in range(self.n) if column not in self.seen]
+        ends = zip(numbers, self.low.tolist(), self.high.tolist(), strict=True)
+        return {column: (low, high) for column, low, high in ends if np.isfinite(low) or np.isfinite(high)}
 
     def changed(self, name: str, X: Floats) -> Floats:
         """The columns of numbers, clipped, then one of zeros and ones for each label."""
@@ -510,6 +629,16 @@ class _Columns(NamedTuple):
                 raise ArgumentError(f"{name} has an entry in column {column} that is not finite; a label is a number")
             parts.append((X[:, column, np.newaxis] == labels).astype(np.float64))
         return np.hstack(parts)
+
+
+def _clip(value: Any) -> Clip:
+    if isinstance(value, str):
+        _choice("clip_inputs", value, ("strays",))
+        return "strays"
+    part = _number("clip_inputs", value)
+    if not 0 <= part < 0.5:
+        raise ArgumentError(f'clip_inputs is {value!r}; it must be "strays" or a part of the rows in [0, 0.5)')
+    return part
 
 
 def _categories(value: Any) -> list[int]:
@@ -637,16 +766,28 @@ def _priors(value: Mapping[str, Prior] | None) -> list[tuple[str, float, float] 
     return priors
 
 
-def _fixed(value: Mapping[str, Any]) -> tuple[list[float], float, float]:
-    needed = ("length_scales", "signal_variance", "noise_variance")
+def _kernel_terms(kernel: Any) -> list[str]:
+    if not isinstance(kernel, str):
+        raise ArgumentError(f"kernel is {kernel!r}; it must be a name, such as 'matern32'")
+    return kernel_terms(kernel)
+
+
+def _fixed(value: Mapping[str, Any], of_terms: list[str]) -> tuple[list[float], float, float, dict[str, list[float]]]:
+    needed = ("length_scales", "signal_variance", "noise_variance", *of_terms)
     given = _keys("fixed", value, (*needed, "mean"))
     for key in needed:
         if key not in given:
             raise ArgumentError(f"fixed has no {key!r}; it needs {', '.join(map(repr, needed))}")
-    lengths = np.atleast_1d(np.asarray(given["length_scales"]))
-    scales = [_number('fixed["length_scales"]', scale) for scale in lengths.ravel()]
-    signal, noise = (_number(f'fixed["{key}"]', given[key]) for key in needed[1:])
-    for key, numbers in zip(needed, (scales, [signal], [noise]), strict=True):
-        if not numbers or min(numbers) <= 0:
+    numbers = {
+        key: [_number(f'fixed["{key}"]', number) for number in np.atleast_1d(np.asarray(given[key])).ravel()]
+        for key in needed
+    }
+    scales = numbers.pop("length_scales")
+    for key, found in (("length_scales", scales), *numbers.items()):
+        expected = 1 if key in ("signal_variance", "noise_variance", *_SINGLE) else len(scales)
+        if not found or (key != "slope_centre" and min(found) <= 0):
             raise ArgumentError(f'fixed["{key}"] is {given[key]!r}; it must be positive')
-    return scales, signal, noise
+        if len(found) != expected:
+            raise ArgumentError(f'fixed["{key}"] has {len(found)} entries; it needs {expected}, one for each length scale')
+    (signal,), (noise,) = numbers.pop("signal_variance"), numbers.pop("noise_variance")
+    return scales, signal, noise, numbers

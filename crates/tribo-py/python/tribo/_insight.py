@@ -52,6 +52,8 @@ class Insight:
     """Number of inputs."""
     active: list[ActiveInput]
     """Inputs known to matter, strongest first."""
+    outputs: dict[str, list[ActiveInput]]
+    """Under limits, the inputs that drive each output, strongest first; empty where nobody looks."""
     n_idle: int
     """Inputs that were moved all at once without a change."""
     noise_sd: float | None
@@ -65,13 +67,18 @@ class Insight:
         return self.text
 
 
+def _active(one: dict[str, Any]) -> ActiveInput:
+    nothing = {"effect": None, "step": None, "threshold": None}
+    return ActiveInput(one["name"], one["input"], **(one["evidence"] or nothing))
+
+
 def insight_of(data: str, sentences: list[str], text: str) -> Insight:
     """An insight from what the compiled module gives."""
     known = json.loads(data)
-    nothing = {"effect": None, "step": None, "threshold": None}
-    known["active"] = [
-        ActiveInput(one["name"], one["input"], **(one["evidence"] or nothing)) for one in known["active"]
-    ]
+    known["active"] = [_active(one) for one in known["active"]]
+    known["outputs"] = {
+        driven["output"]: [_active(one) for one in driven["inputs"]] for driven in known.get("outputs", [])
+    }
     known["findings"] = [
         Finding(one["results"], sentence, one["fact"]) for one, sentence in zip(known["findings"], sentences)
     ]

@@ -238,10 +238,12 @@ class _Run:
         self._best = None if best is None else best.value
         self._measured = any(trial.state == "measured" for trial in trials)
         self._first_raised: Exception | None = None
+        self._is_crowd = False
         self._progress = Progress(max(evaluations, len(trials)), progress, card=study._repr_html_)
 
     def on(self, crew: Crew, workers: int) -> Result:
         """Keeps `workers` evaluations under way until all are made or the callback stops."""
+        self._is_crowd = workers > 1
         try:
             with crew:
                 stopped = False
@@ -287,7 +289,8 @@ class _Run:
             return self._waiting.popleft()
         if self._to_ask == 0:
             return None
-        asked = self._study.ask(1)
+        # With several workers the order of answers is that of time anyway.
+        asked = self._study.ask(1, beside=self._is_crowd)
         # A finite space can be used up.
         self._to_ask = self._to_ask - 1 if asked else 0
         return asked[0] if asked else None
@@ -370,7 +373,10 @@ class _Run:
     def _nothing_measured(self) -> EvaluationError:
         if self._measured:
             wanted = ", ".join(limit["output"] for limit in self._study.limits)
-            return EvaluationError(f"f: {self._name} never gave all constrained outputs: {wanted}", self._study)
+            given = sorted({name for trial in self._study.trials for name in trial.outputs})
+            there = f"; it gave {', '.join(given)}" if given else ""
+            words = f"f: {self._name} never gave all constrained outputs: {wanted}{there}"
+            return EvaluationError(words, self._study)
         for trial in self._study.trials:
             if trial.state not in ("pending", "measured"):
                 reason = f" ({trial.reason})" if trial.reason else ""

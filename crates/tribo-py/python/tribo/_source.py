@@ -19,6 +19,9 @@ from tribo._words import counted
 # Room for the header of a .npy file, which is written when the number of rows is known; a multiple of 64.
 _HEADER = 128
 
+# The process, and the lower and upper edges of its columns, if they have any.
+Fitted = tuple[FittedGp, tuple[list[float], list[float]] | None]
+
 
 def fit(
     source: Any,
@@ -26,9 +29,10 @@ def fit(
     inputs: Sequence[str] | None,
     output: str | None,
     skip_bad: bool,
+    part: float | None,
     progress: Callable[..., object] | None,
-) -> FittedGp:
-    """The process of a source's rows."""
+) -> Fitted:
+    """The process of a source's rows; `part` of the entries are clipped at each end of a column, or strays if None."""
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         columns = table_columns(path)
@@ -39,11 +43,11 @@ def fit(
         chosen = [name for name in columns if name != output] if inputs is None else [str(name) for name in inputs]
         if output in chosen:
             raise ArgumentError(f"output is {output!r}, which is one of the inputs, too")
-        return _fitted(path, chosen, output, skip_bad, settings, progress)
+        return _fitted(path, chosen, output, skip_bad, part, settings, progress)
     with _spooled(source, inputs, output) as (path, names):
         numbers = [str(k) for k in range(len(names))]
         try:
-            return _fitted(path, numbers[:-1], numbers[-1], skip_bad, settings, progress)
+            return _fitted(path, numbers[:-1], numbers[-1], skip_bad, part, settings, progress)
         except ArgumentError as error:
             text = str(error).replace(path, "the source").replace("--skip-bad", "skip_bad=True")
             for number, name in zip(numbers, names, strict=True):
@@ -56,13 +60,14 @@ def _fitted(
     inputs: list[str],
     output: str,
     skip_bad: bool,
+    part: float | None,
     settings: Mapping[str, Any],
     progress: Callable[..., object] | None,
-) -> FittedGp:
-    state, searched, n_bad, faults = fit_table(path, inputs, output, bool(skip_bad), settings, progress)
+) -> Fitted:
+    state, searched, edges, n_bad, faults = fit_table(path, inputs, output, bool(skip_bad), part, settings, progress)
     if n_bad:
         warnings.warn(f"{counted(n_bad, 'row')} left out, the first: {faults[0]}", stacklevel=4)
-    return FittedGp.restore(state, searched)
+    return FittedGp.restore(state, searched), edges
 
 
 @contextmanager

@@ -181,8 +181,23 @@ class Study:
         self._core = core
         self._is_array = is_array
 
-    def ask(self, k: int = 1) -> list[Trial]:
+    def recall(self, path: str | os.PathLike[str], *, value: str | None = None, skip_outside: bool = False) -> list[str]:
+        """Reads a table of very many earlier results for what it says, before the first `ask`; returns the inputs that matter.
+
+        For studies that look for the inputs that matter: `auto` with more than 40. The table (`.parquet`, `.npy`, `.csv`, ...)
+        has a column for each input, called like it, and one for the value, called like the objective or `value`. It is gone
+        through some six times and never held; what is kept are the names of the inputs that matter and some hundred rows. The
+        study checks them before it believes them. Rows outside of the space are an error, or left out with `skip_outside`.
+        """
+        _, inputs, _ = self._core.recall(os.fspath(path), value, bool(skip_outside))
+        return inputs
+
+    def ask(self, k: int = 1, *, beside: bool = False) -> list[Trial]:
         """`k` trials to evaluate; fewer if the budget or a finite space has no more.
+
+        With many results a fit of the model takes seconds. With `beside`, from 4,000 results on and but for the first one,
+        fits are made on a thread of their own, and trials are proposed by the model as it was, with all results, until one is
+        done. Which model proposes which trial then depends on time; a study on disk keeps that.
 
         Ctrl-C ends it within a second, and it has then changed nothing.
         """
@@ -194,7 +209,7 @@ class Study:
             raise ArgumentError(f"k is {count}; ask for at least one point")
         if count > MOST_ASKED:
             raise ArgumentError(f"k is {count}; ask for at most {MOST_ASKED} points at once")
-        return [self._trial(id, params) for id, params in self._core.ask(count)]
+        return [self._trial(id, params) for id, params in self._core.ask(count, bool(beside))]
 
     def tell(
         self,

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from tribo._arrays import Floats
-from tribo._gp import Approximation, InducingPoints, Kernel, Objective, Prior, Range, SparseGP
+from tribo._gp import Approximation, Clip, InducingPoints, Objective, Prior, Range, SparseGP
 
 __all__ = ["SparseGPRegressor"]
 
@@ -39,7 +40,7 @@ class SparseGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     # the two lists together.
     def __init__(
         self,
-        kernel: Kernel = "matern32",
+        kernel: str = "matern32",
         inducing: int = 300,
         *,
         ard: bool = True,
@@ -53,7 +54,7 @@ class SparseGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         priors: Mapping[str, Prior] | None = None,
         fixed: Mapping[str, Any] | None = None,
         categories: Sequence[int] = (),
-        clip_inputs: float = 0.0,
+        clip_inputs: Clip = "strays",
         seed: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -80,12 +81,13 @@ class SparseGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         noise_variance: ArrayLike | None = None,
     ) -> SparseGPRegressor:
-        """Fits to the rows of X, shape (n, d), and y, shape (n,). Returns self.
+        """Fits to the rows of X, shape (n, d), and y, shape (n,), or (n, k) for k outputs that share their length scales. Returns
+        self.
 
         `sample_weight` says how often each row counts, `noise_variance` is the known variance of its measurement error; see
         `tribo.SparseGP.fit`.
         """
-        X, y = validate_data(self, X, y, dtype="float64", y_numeric=True)
+        X, y = validate_data(self, X, y, dtype="float64", y_numeric=True, multi_output=self.approximation != "pitc")
         if sample_weight is not None:
             sample_weight = check_array(sample_weight, ensure_2d=False, dtype="float64", input_name="sample_weight")
         gp = SparseGP(**self.get_params(deep=False))
@@ -127,10 +129,16 @@ class SparseGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self.gp_.predict(X, return_std, return_cov, noise=noise)
 
     def sample_y(self, X: ArrayLike, n_samples: int = 1, random_state: int = 0) -> Floats:
-        """Functions drawn from the process, at the rows of X: shape (rows, n_samples), as scikit-learn's process has it.
+        """Functions drawn from the process, at the rows of X: shape (rows, n_samples), of several outputs (rows, outputs,
+        n_samples), as scikit-learn's process has it.
 
         Without noise. `random_state` is an integer; the same one gives the same draws.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype="float64", reset=False)
-        return self.gp_.sample(X, n_samples, random_state).T
+        return np.moveaxis(self.gp_.sample(X, n_samples, random_state), 0, -1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.approximation != "pitc"
+        return tags

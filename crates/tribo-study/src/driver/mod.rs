@@ -176,7 +176,7 @@ impl<'a> Driver<'a> {
 
     /// A driver of the study in `parts`. The optimiser is rebuilt from the ledger.
     pub fn new(parts: Parts<'a>) -> Result<Driver<'a>> {
-        let Rebuilt { study: optimiser, earlier } = replay::rebuild(&parts.config, &parts.ledger)?;
+        let Rebuilt { study: optimiser, earlier, .. } = replay::rebuild(&parts.config, &parts.ledger)?;
         let now = parts.clock.now();
         let patience = parts.runner.patience();
         let utc_ms = parts.clock.utc_ms();
@@ -394,7 +394,7 @@ impl<'a> Driver<'a> {
             return Ok(());
         }
         self.append(Record::Reopened { trial })?;
-        Rebuilt { study: self.optimiser, earlier: self.earlier } =
+        Rebuilt { study: self.optimiser, earlier: self.earlier, .. } =
             replay::rebuild(&self.parts.config, &self.parts.ledger)?;
         self.cancelled.remove(&trial);
         self.count_all();

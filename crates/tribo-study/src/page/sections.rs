@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use tribo::analysis::{Foresight, Trust};
 use tribo::space::{Kind, Parameter, Scale};
+use tribo::strategy::DrivenOutput;
 use tribo_chart::Chart;
 
 /// Inputs of the best point that are written out.
@@ -367,16 +368,26 @@ fn inputs(html: &mut Html, view: &View) {
             vec![input.name.clone(), effect]
         })
         .collect();
-    if !named.is_empty() {
+    let driven: Vec<Vec<String>> = view.insight.outputs.iter().map(driven_row).collect();
+    if !driven.is_empty() {
+        html.heading("Inputs that drive each output");
+        html.table(&["output", "driven by, strongest first"], &driven);
+    } else if !named.is_empty() {
         html.heading("Inputs that the strategy has found to matter");
         html.table(&["input", "effect of a small step"], &named);
-        if view.insight.n_idle > 0 {
-            html.paragraph(&format!(
-                "{} were moved all at once without a change.",
-                count(view.insight.n_idle, "other")
-            ));
-        }
     }
+    if !named.is_empty() && view.insight.n_idle > 0 {
+        html.paragraph(&format!(
+            "{} were moved all at once without a change.",
+            count(view.insight.n_idle, "other")
+        ));
+    }
+}
+
+fn driven_row(driven: &DrivenOutput) -> Vec<String> {
+    let names: Vec<&str> = driven.inputs.iter().map(|input| input.name.as_str()).collect();
+    let names = if names.is_empty() { "none found".to_owned() } else { names.join(", ") };
+    vec![driven.output.clone(), names]
 }
 
 fn share_rows(model: &Model) -> Vec<Vec<String>> {

@@ -8,18 +8,19 @@ use crate::config::Config;
 use crate::driver::retry::{self, Next};
 use crate::job::{self, Answer, Finding};
 use crate::outputs::Outputs;
+use crate::replay::{self, Records};
 use crate::store::disk::utc_ms;
 use crate::store::evidence::{Evidence, in_ms};
 use crate::store::format;
 use crate::store::ledger::Ledger;
 use crate::store::record::{Entry, Record};
 use crate::tag::{AttemptId, Tag};
-use crate::{Result, point, replay};
+use crate::{Result, point};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tribo::strategy::Study;
-use tribo::trial::{Purpose, Trial, TrialId};
+use tribo::strategy::{Study, Suggestion};
+use tribo::trial::{Purpose, Recipe, Trial, TrialId};
 
 /// Trials in a row that are asked again to close a hole among whole records. A damaged block of a disk holds some twenty
 /// records; asking for hundreds would take long, and would most likely end in other points.
@@ -45,6 +46,8 @@ pub(super) struct Rebuilt<'a> {
     points_only: bool,
     /// A trial could not be brought back, and neither can those after it.
     ended: bool,
+    /// What reads the present chapter, if it is of an engine of another version, which cannot be asked any more.
+    records: Option<Records>,
 }
 
 impl<'a> Rebuilt<'a> {
@@ -56,6 +59,7 @@ impl<'a> Rebuilt<'a> {
         tribo: String,
     ) -> Result<Rebuilt<'a>> {
         let optimiser = replay::study(&config, &ledger)?;
+        let records = Records::of_another(&config, &ledger)?;
         let (added, unproven) = (vec![], BTreeSet::new());
         Ok(Rebuilt {
             config,
@@ -70,6 +74,7 @@ impl<'a> Rebuilt<'a> {
             missing: 0,
             points_only: false,
             ended: false,
+            records,
         })
     }
 
@@ -187,6 +192,13 @@ impl<'a> Rebuilt<'a> {
                 }
                 Ok(taken)
             }
+            Record::Recalled(_) => {
+                let taken = self.append(record.clone(), ms);
+                if taken {
+                    self.undo()?;
+                }
+                Ok(taken)
+            }
             Record::Submitted { id, .. } | Record::Ended { id, .. } => {
                 Ok(self.intend(*id) && self.append(record.clone(), ms))
             }
@@ -208,7 +220,7 @@ impl<'a> Rebuilt<'a> {
             return Ok(false);
         }
         // If nothing else is missing, the optimiser of the same program is as it was, and asks the same.
-        let same_program = self.tribo == env!("CARGO_PKG_VERSION");
+        let same_program = self.tribo == env!("CARGO_PKG_VERSION") && self.records.is_none();
         let only_these = self.missing == before - next && !self.points_only && same_program;
         self.missing = self.missing.saturating_sub(before - next);
         for _ in next..before {
@@ -218,7 +230,8 @@ impl<'a> Rebuilt<'a> {
             };
             let proven = match self.evidence_of(trial.id.0) {
                 Some(digest) => digest == self.digest(&trial),
-                None => only_these,
+                // Every version of `auto` begins with the centre.
+                None => only_these || matches!(trial.recipe.as_deref(), Some(Recipe::Centre)),
             };
             let (id, by_hand) = (trial.id.0, self.config.run.is_none());
             self.append(Record::Asked { trial, by_hand }, self.ledger.last_ms);
@@ -237,16 +250,39 @@ impl<'a> Rebuilt<'a> {
 
     /// Asks for one more trial; None if the optimiser has none.
     pub(super) fn ask(&mut self) -> Result<Option<Trial>> {
-        let Some(id) = self.optimiser.ask(1)?.first().map(|suggestion| suggestion.id) else {
+        let Some(Suggestion { id, point, .. }) = self.optimiser.ask(1)?.into_iter().next() else {
             return Ok(None);
         };
-        Ok(self.optimiser.history().get(id).map(|(trial, _)| trial.clone()))
+        let trial = self.optimiser.history().get(id).map(|(trial, _)| trial.clone());
+        match (&mut self.records, &trial) {
+            (None, _) | (_, None) => return Ok(trial),
+            (Some(records), Some(centre)) if matches!(centre.recipe.as_deref(), Some(Recipe::Centre)) => {
+                return Ok(records.asked(centre).ok().and(trial));
+            }
+            _ => {}
+        }
+        // A recipe of this version is none of the chapter's: the point as such. What was made from the lost one is lost with it.
+        let z = self.config.space.encode(&point)?.into_vec();
+        let given = |trial: Trial| Trial {
+            embedding: 0,
+            z,
+            purpose: Purpose::Added,
+            recipe: Some(Box::new(Recipe::Given)),
+            decision: None,
+            ..trial
+        };
+        Ok(trial.map(given))
     }
 
     /// Makes a trial the optimiser's again, and returns it as it was taken. With results missing before it, the optimiser may
     /// refuse what was decided when it was asked; the point alone it takes like one that somebody else chose. If it refuses
     /// that too, it is as before, and takes no more trials.
     fn restore(&mut self, trial: &Trial) -> Result<Option<Trial>> {
+        if let Some(records) = &mut self.records {
+            let Ok(point) = records.asked(trial) else { return Ok(None) };
+            self.optimiser.adopt_as(trial.id, &point)?;
+            return Ok(Some(trial.clone()));
+        }
         if !self.points_only {
             if self.optimiser.restore_asked(trial.clone()).is_ok() {
                 return Ok(Some(trial.clone()));
@@ -280,11 +316,15 @@ impl<'a> Rebuilt<'a> {
     /// Makes the optimiser that of the state again.
     pub(super) fn undo(&mut self) -> Result<()> {
         self.optimiser = replay::study(&self.config, &self.ledger)?;
+        self.records = Records::of_another(&self.config, &self.ledger)?;
         Ok(())
     }
 
     fn tell(&mut self, trial: u64, finding: &Finding, ms: u64) -> Result<bool> {
         replay::tell(&mut self.optimiser, &self.config, trial, finding)?;
+        if let Some(records) = &mut self.records {
+            records.told(trial, finding);
+        }
         Ok(self.append(Record::Told { trial, finding: finding.clone() }, ms))
     }
 
@@ -422,6 +462,7 @@ fn subject(record: &Record) -> Option<u64> {
         | Record::Opened { .. }
         | Record::Raised { .. }
         | Record::Chapter { .. }
+        | Record::Recalled(_)
         | Record::Configured { .. }
         | Record::Closed { .. } => None,
     }

@@ -1,15 +1,15 @@
 //! The points of earlier chapters, each in the space of the chapter that asked it.
 
-use super::chapter;
+use super::chapter::{self, Chapters};
+use super::records::Records;
 use super::translate::{EarlierValues, translate};
 use crate::config::Config;
-use crate::store::ledger::{Ledger, Source};
-use crate::{Error, Result, point};
+use crate::{Result, point};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tribo::space::{Point, Space};
-use tribo::strategy::{Decoder, Study};
+use tribo::strategy::Study;
 use tribo::trial::TrialId;
 
 /// Trials of the chapters before the present one.
@@ -25,66 +25,45 @@ pub struct Earlier {
 
 impl Earlier {
     /// All of a journal; nothing if there is one chapter.
-    pub fn of(ledger: &Ledger) -> Result<Earlier> {
-        let last = ledger.chapters().len() - 1;
-        let mut earlier = Earlier::before(ledger, last)?;
-        earlier.now = earlier.known(last);
-        Ok(earlier)
-    }
-
-    /// Those before chapter `number`, from 0.
-    pub(super) fn before(ledger: &Ledger, number: usize) -> Result<Earlier> {
+    pub(super) fn of(chapters: &Chapters<'_>) -> Result<Earlier> {
         let mut earlier = Earlier::default();
-        if number == 0 {
+        let last = chapters.last();
+        if last == 0 {
             return Ok(earlier);
         }
-        for chapter in &ledger.chapters()[..=number] {
+        for chapter in chapters.all() {
             let read = |text: &str| Config::parse(Path::new("an earlier study file"), text);
             // A chapter goes on with the points that it began with, whatever the file says since.
             let said = read(&chapter.first_config)?.earlier;
             earlier.configs.push(Config { earlier: said, ..read(&chapter.config)? });
         }
-        for chapter in 0..number {
-            earlier.add(ledger, chapter)?;
+        for number in 0..last {
+            earlier.add(chapters, number)?;
         }
+        earlier.now = earlier.known(last);
         Ok(earlier)
     }
 
     /// Adds the trials of a chapter, all of whose predecessors are there.
-    fn add(&mut self, ledger: &Ledger, chapter: usize) -> Result<()> {
-        let (from, to) = (&ledger.chapters()[chapter], ledger.chapters().get(chapter + 1));
-        let config = &self.configs[chapter];
-        let known = self.known(chapter);
-        let strategy = config.strategy.clone();
-        let seed = chapter::seed(config, chapter);
-        let mut decoder = Decoder::new(config.space.clone(), strategy, config.budget.evaluations, seed)?;
-        for (id, point) in &known {
-            decoder.adopt(TrialId(*id), point)?;
-        }
-        // What 0.1.0 wrote takes the optimiser itself to read.
+    fn add(&mut self, chapters: &Chapters<'_>, number: usize) -> Result<()> {
+        let (config, ledger) = (&self.configs[number], chapters.ledger);
+        let mut records = Records::begin(config, chapter::seed(config, number), &self.known(number))?;
+        // What 0.1.0 wrote may take the optimiser itself to read.
         let mut study: Option<Study> = None;
-        let last = to.map_or(u64::MAX, |next| next.first_trial);
         let mut points = vec![];
-        for (id, state) in ledger.trials().filter(|(id, _)| (from.first_trial..last).contains(id)) {
-            let point = match &state.source {
-                Source::Imported(written) => {
-                    let point = written.point(&config.space).map_err(Error::Usage)?;
-                    decoder.adopt(TrialId(id), &point)?;
-                    // As the optimiser of its chapter tells it, which keeps it in model coordinates.
-                    config.space.decode(&config.space.encode(&point)?)?
+        for event in chapters.all()[number].first_event..chapters.end(number) {
+            let id = ledger.events()[event].trial();
+            match (records.take(ledger, event), &study) {
+                (Ok(None), _) => {}
+                (Ok(Some(point)), None) => points.push((id, point)),
+                (_, Some(study)) => points.push((id, study.point(TrialId(id))?)),
+                (Err(_), None) => {
+                    let restored = chapter::restore(config, self, chapters, number)?;
+                    points.push((id, study.insert(restored).point(TrialId(id))?));
                 }
-                Source::Asked { trial, .. } => match (decoder.point(trial).ok(), &study) {
-                    (Some(point), None) => point,
-                    (_, Some(study)) => study.point(TrialId(id))?,
-                    (None, None) => {
-                        let restored = chapter::restore(config, self, ledger, chapter)?;
-                        study.insert(restored).point(TrialId(id))?
-                    }
-                },
-            };
-            points.push((id, point));
+            }
         }
-        self.points.extend(points.into_iter().map(|(id, point)| (id, (chapter, point))));
+        self.points.extend(points.into_iter().map(|(id, point)| (id, (number, point))));
         Ok(())
     }
 

@@ -1,19 +1,23 @@
 //! The optimiser of a study, as it was: rebuilt from the journal's state without running it again.
 //!
 //! A journal has chapters. The optimiser is that of the last one: it begins with what the chapters before have found
-//! (`chapter`, over their points, `earlier`, in its own space, `translate`) and takes the events since.
+//! (`chapter`, over their points, `earlier`, in its own space, `translate`) and takes the events since. Points of chapters
+//! that are over, and of one that an engine of another version has proposed, come from the records alone (`records`).
 
 mod chapter;
 mod earlier;
+mod records;
 mod translate;
 
 pub use earlier::{Earlier, Points};
+pub use records::Records;
 pub use translate::EarlierValues;
 
 use crate::config::Config;
 use crate::job::{Finding, Kind};
 use crate::store::ledger::{Event, Ledger, Source};
 use crate::{Error, Result, point};
+use chapter::Chapters;
 use rayon::prelude::*;
 use std::ops::Range;
 use tribo::space::Point;
@@ -38,8 +42,8 @@ fn begin_with(config: &Config, spent: usize, seed: u64) -> Result<Study> {
     Ok(Study::limited(space, config.direction, limits, strategy, evaluations, spent, seed)?)
 }
 
-/// The study after all that its journal tells. What it proposes next is what it would have proposed then, bit for bit.
-/// `config` is the study file in force.
+/// The study after all that its journal tells. What it proposes next is what it would have proposed then, bit for bit, if this
+/// program has the engine that did; else what a new chapter begins with. `config` is the study file in force.
 pub fn study(config: &Config, ledger: &Ledger) -> Result<Study> {
     Ok(rebuild(config, ledger)?.study)
 }
@@ -50,6 +54,9 @@ pub struct Rebuilt {
     pub study: Study,
     /// The chapters before.
     pub earlier: Earlier,
+    /// Whether the journal's last chapter is of an engine of another version: then it is among those before, and the optimiser is
+    /// that of one which has not begun. It cannot take what else such an engine may ask.
+    pub is_of_another: bool,
 }
 
 impl Rebuilt {
@@ -82,7 +89,10 @@ pub fn glance(config: &Config, ledger: &Ledger) -> Result<Rebuilt> {
 /// The points that were asked, if they stand by themselves; else everything.
 fn asked_alone(config: &Config, ledger: &Ledger) -> Result<Rebuilt> {
     let mut study = fresh(config)?;
-    let stands_alone = matches!(study.version().engine, "bo" | "random");
+    // Whatever version of it asked them.
+    let was = ledger.chapters().last().and_then(|chapter| chapter.engine.as_ref());
+    let engine = study.version().engine;
+    let stands_alone = matches!(engine, "bo" | "random") && was.is_none_or(|was| was.name == engine);
     if !stands_alone || ledger.chapters().len() > 1 || !config.limits.is_empty() {
         return rebuild(config, ledger);
     }
@@ -92,18 +102,23 @@ fn asked_alone(config: &Config, ledger: &Ledger) -> Result<Rebuilt> {
         {
             debug_assert_eq!(trial.id.0, *id);
             // What was decided with results that are not there.
-            study.restore_asked(Trial { decision: None, ..Trial::clone(trial) })?;
+            let taken = study.restore_asked(Trial { decision: None, ..Trial::clone(trial) });
+            if taken.is_err() {
+                return rebuild(config, ledger);
+            }
         }
     }
-    Ok(Rebuilt { study, earlier: Earlier::default() })
+    Ok(Rebuilt { study, earlier: Earlier::default(), is_of_another: false })
 }
 
 /// A study at the beginning of its present chapter, and the events of its journal that it knows then.
 pub fn begin(config: &Config, ledger: &Ledger) -> Result<(Rebuilt, usize)> {
-    let last = ledger.chapters().len() - 1;
-    let earlier = Earlier::of(ledger)?;
-    let study = chapter::begin(config, &earlier, ledger, last)?;
-    Ok((Rebuilt { study, earlier }, ledger.chapters()[last].first_event))
+    let chapters = Chapters::of(config, ledger)?;
+    let last = chapters.last();
+    let earlier = Earlier::of(&chapters)?;
+    let study = chapter::begin(config, &earlier, &chapters, last)?;
+    let is_of_another = last == ledger.chapters().len();
+    Ok((Rebuilt { study, earlier, is_of_another }, chapters.all()[last].first_event))
 }
 
 /// Takes a study on that knows the first `known` events of its journal to all of them. It costs what is new.

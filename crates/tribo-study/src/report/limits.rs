@@ -140,7 +140,9 @@ impl Standing {
     /// How the study stands to it.
     pub fn words(&self) -> String {
         let mut parts = vec![match (self.measured, self.met, &self.nearest) {
-            (0, _, _) | (_, _, None) => "not measured yet".to_owned(),
+            (0, _, _) | (_, _, None) => {
+                "measured by no trial yet, and without it none is feasible".to_owned()
+            }
             (n, 0, Some(nearest)) => format!(
                 "never met in {}; the nearest was {} (trial {}), beyond by {}",
                 count(n, "trial"),
@@ -216,7 +218,10 @@ mod tests {
     fn a_limit_in_words() {
         let known = |probability, worth| Some(LimitKnown { probability, worth });
         assert_eq!(words("stress <= 200", |_| {}, None), "met by 12 of 40 trials");
-        assert_eq!(words("stress <= 200", |state| state.measured = 0, None), "not measured yet");
+        assert_eq!(
+            words("stress <= 200", |state| state.measured = 0, None),
+            "measured by no trial yet, and without it none is feasible"
+        );
         let hopeless = |state: &mut LimitState| {
             (state.met, state.nearest) = (0, Some((TrialId(3), 212.5)));
             state.known = known(0.034, None);

@@ -10,6 +10,7 @@ use crate::job::Kind;
 use crate::layout::{Layout, shell_word};
 use crate::outputs::Outputs;
 use crate::point;
+use crate::recalled::Recalled;
 use crate::replay::{Points, Rebuilt};
 use crate::store::ledger::{Ledger, Source};
 use crate::waiting::Waiting;
@@ -156,6 +157,26 @@ pub struct Pace {
     pub left_s: Option<f64>,
 }
 
+/// Earlier results that are not trials.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecalledRows {
+    /// The file they were in.
+    pub file: String,
+    /// How many.
+    pub rows: usize,
+    /// Inputs that they name.
+    pub inputs: Vec<String>,
+    /// Part of the variance that those explain.
+    pub explained: f64,
+}
+
+impl RecalledRows {
+    fn of(recalled: &Recalled) -> RecalledRows {
+        let Recalled { file, rows, inputs, explained, .. } = recalled.clone();
+        RecalledRows { file, rows, inputs, explained }
+    }
+}
+
 /// A study at a glance.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
@@ -181,6 +202,9 @@ pub struct Summary {
     pub last: String,
     /// How many trials are in which state.
     pub counts: Counts,
+    /// Rows of earlier results that were read for what they say and are not trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recalled: Option<RecalledRows>,
     /// The number of evaluations to make, if it is given.
     pub evaluations: Option<usize>,
     /// The best trial, if one has a value and meets all limits.
@@ -247,6 +271,7 @@ pub fn summary(
         phase,
         created: time(ledger.created_ms),
         last: time(ledger.last_ms),
+        recalled: ledger.recalled().map(RecalledRows::of),
         evaluations: config.budget.evaluations,
         best,
         elsewhere: None,

@@ -12,7 +12,7 @@ use super::pilots::Pilots;
 use super::{
     Attempt, Ending, JobRef, Left, Patience, Runner, Sighting, State, Submission, Unreachable, leave_word,
 };
-use crate::job::{ANSWER_FILE, CANCEL_FILE, Kind, heartbeat};
+use crate::job::{ANSWER_FILE, Answer, CANCEL_FILE, Kind, heartbeat};
 use crate::pool::Pool;
 use crate::tag::AttemptId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +75,11 @@ impl Pull {
             return Some(State::Queued(place.nobody.clone()));
         }
         let answered = job.dir.join(ANSWER_FILE).exists();
+        // Nobody but the study cancels an attempt of the pool, and it leaves a reason. Whatever else told it to stop was meant for
+        // its worker or its machine, which may be a moment behind.
+        if answered && Answer::read(&job.dir).is_some_and(|answer| answer.is_stop()) {
+            return lost("it was told to stop with its worker or its machine".to_owned());
+        }
         let Some(worker) = place.taken.get(&job.id) else {
             let reason = "its worker is done with it".to_owned();
             return answered.then_some(State::Ended(Ending { kind: Kind::Ok, reason, host: None }));

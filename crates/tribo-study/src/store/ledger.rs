@@ -8,6 +8,7 @@ use super::format::Format;
 use super::record::{Engine, Entry, Record};
 use crate::job::{Finding, Kind};
 use crate::point;
+use crate::recalled::Recalled;
 use crate::tag::{AttemptId, StudyId, Tag};
 use std::collections::BTreeSet;
 use tribo::trial::Trial;
@@ -19,6 +20,8 @@ pub struct Ledger {
     pub study: StudyId,
     /// The format of the journal.
     pub format: Format,
+    /// The one that it began in.
+    pub first_format: Format,
     /// The study file in force.
     pub config: String,
     /// When it was created, ms since 1970.
@@ -46,6 +49,8 @@ pub struct Ledger {
     events: Vec<Event>,
     /// The chapters before the present one, and the present one.
     chapters: Vec<Chapter>,
+    /// What earlier results say that are not trials.
+    recalled: Option<Box<Recalled>>,
     /// How points from elsewhere are written.
     kinds: point::Kinds,
 }
@@ -221,6 +226,7 @@ impl Ledger {
         Ok(Ledger {
             study: study.clone(),
             format: *format,
+            first_format: *format,
             config: config.clone(),
             created_ms: first.ms,
             last_ms: first.ms,
@@ -241,6 +247,7 @@ impl Ledger {
                 first_trial: 0,
                 n_spent_before: 0,
             }],
+            recalled: None,
             kinds: point::Kinds::default(),
         })
     }
@@ -292,6 +299,14 @@ impl Ledger {
                 self.events.push(Event::Imported(*trial));
                 self.decide(*trial, Finding::measured(outputs.clone()), ms)?;
                 self.told.push(*trial);
+            }
+            Record::Recalled(recalled) => {
+                if self.n_asked > 0 || self.recalled.is_some() {
+                    return Err(
+                        "earlier results are read a second time, or after the first proposal".to_owned()
+                    );
+                }
+                self.recalled = Some(recalled.clone());
             }
             Record::Intended { id, tag } => {
                 let state = self.trial_mut(id.trial)?;
@@ -420,14 +435,19 @@ impl Ledger {
     }
 
     fn begin_chapter(&mut self, engine: Option<Engine>) {
-        self.chapters.push(Chapter {
+        self.chapters.push(self.next_chapter(engine));
+    }
+
+    /// A chapter that would begin now, with the study file in force.
+    pub fn next_chapter(&self, engine: Option<Engine>) -> Chapter {
+        Chapter {
             config: self.config.clone(),
             first_config: self.config.clone(),
             engine,
             first_event: self.events.len(),
             first_trial: self.trials.last().map_or(0, |(id, _)| id + 1),
             n_spent_before: self.n_spent(),
-        });
+        }
     }
 
     /// Whether a trial can be evaluated again; the error says why not.
@@ -508,6 +528,11 @@ impl Ledger {
     /// How many trials were lost by an accident.
     pub fn n_lost(&self) -> usize {
         self.n_lost
+    }
+
+    /// What earlier results say that are not trials.
+    pub fn recalled(&self) -> Option<&Recalled> {
+        self.recalled.as_deref()
     }
 
     /// Its chapters, in order; there is one at least.

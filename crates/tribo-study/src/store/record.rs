@@ -7,6 +7,7 @@ use super::format::Format;
 use crate::job::Finding;
 use crate::outputs::Outputs;
 use crate::point;
+use crate::recalled::Recalled;
 use crate::tag::{AttemptId, StudyId, Tag};
 use tribo::trial::Trial;
 
@@ -104,6 +105,8 @@ pub enum Record {
         /// Its outputs.
         outputs: Outputs,
     },
+    /// Very many earlier results were read; before the first proposal.
+    Recalled(Box<Recalled>),
     /// An attempt is about to be submitted.
     Intended {
         /// Which.

@@ -6,12 +6,14 @@
 
 mod ax;
 mod held_out;
+pub mod hints;
 mod json_lines;
 mod npy;
 pub mod numbers;
 mod optuna;
 mod parquet;
 mod parquet_blocks;
+pub mod picked;
 mod sqlite;
 mod text;
 mod trials;
@@ -164,6 +166,11 @@ impl Table {
         }
     }
 
+    /// Whether its columns have no names.
+    pub fn is_array(&self) -> bool {
+        matches!(self.format, Format::Npy)
+    }
+
     /// Names of the columns; those of an array without names are numbers from 0.
     pub fn columns(&self) -> &[String] {
         &self.columns
@@ -187,6 +194,15 @@ impl Table {
             names.push(format!("and {} more", self.columns.len() - SHOWN_COLUMNS));
         }
         names.join(", ")
+    }
+
+    /// How many rows there are, if the file says it.
+    pub fn n_rows(&self) -> Result<Option<usize>> {
+        match self.format {
+            Format::Parquet => parquet::n_rows(&self.path).map(Some),
+            Format::Npy => npy::n_rows(&self.path).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// All rows of these columns.
@@ -222,6 +238,11 @@ impl Table {
             }
             _ => None,
         })
+    }
+
+    /// Whether some columns can be read for less than all of them.
+    fn is_by_columns(&self) -> bool {
+        matches!(self.format, Format::Parquet)
     }
 
     /// Refuses a file that is not the one that was opened.

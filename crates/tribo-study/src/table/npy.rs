@@ -136,6 +136,11 @@ pub(super) fn columns(path: &Path) -> Result<Vec<String>> {
     Ok((0..header.n_columns).map(|column| column.to_string()).collect())
 }
 
+/// How many rows there are.
+pub(super) fn n_rows(path: &Path) -> Result<usize> {
+    Ok(Header::read(path)?.1.n_rows)
+}
+
 /// Rows of an array.
 pub(super) struct Array {
     path: PathBuf,

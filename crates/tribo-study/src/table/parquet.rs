@@ -54,6 +54,11 @@ pub(super) fn columns(path: &Path) -> Result<Vec<String>> {
     Ok(schema.columns().iter().map(|column| column.path().string()).collect())
 }
 
+/// How many rows there are.
+pub(super) fn n_rows(path: &Path) -> Result<usize> {
+    Ok(usize::try_from(open(path)?.metadata().file_metadata().num_rows()).unwrap_or(0))
+}
+
 /// Rows of a file, one row group after the other.
 pub(super) struct Groups {
     path: PathBuf,

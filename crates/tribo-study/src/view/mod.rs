@@ -186,7 +186,7 @@ impl View {
         let (layout, config) = (Some(reading.layout.clone()), reading.config.clone());
         let (ledger, rebuilt) = reading.current()?;
         let summary = summary(&config, ledger, rebuilt.points(), layout.as_ref(), &seen)?;
-        let insight = rebuilt.study.insight();
+        let insight = rebuilt.study.insight().with_objective(config.objective());
         // In another chapter an input may be another one.
         let earlier = earlier
             .filter(|view| (&view.config_text, view.summary.chapters) == (&ledger.config, summary.chapters));
@@ -263,7 +263,7 @@ impl Draft {
             layout,
             config_text: ledger.config.clone(),
             summary,
-            insight: rebuilt.study.insight(),
+            insight: rebuilt.study.insight().with_objective(config.objective()),
             outcomes: outcomes(&config, ledger),
             inputs: vec![],
             model: None,

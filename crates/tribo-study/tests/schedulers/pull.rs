@@ -5,7 +5,7 @@ use crate::conformance::conforms;
 use crate::study::{Study, eventually, program, reference, state_of};
 use serde_json::json;
 use std::time::Duration;
-use tribo_study::job::Kind;
+use tribo_study::job::{ANSWER_FILE, Answer, Kind};
 use tribo_study::pool::{Pool, Terms};
 use tribo_study::runner::pilots::Pilots;
 use tribo_study::runner::pull::Pull;
@@ -72,6 +72,31 @@ fn a_worker_gives_back_what_its_time_does_not_allow() {
     assert_eq!(ending.kind, Kind::Infrastructure);
     assert_eq!(ending.reason, "its worker had to leave: its time is over");
     assert!(matches!(state_of(&mut runner, &reference(&attempts[1], None)), Some(State::Queued(_))));
+}
+
+/// When a node goes down, its jobs may be told before their worker, which then is done with them as with any other.
+#[test]
+fn what_was_told_to_stop_by_nobody_of_the_study_is_tried_again() {
+    let study = Study::new();
+    let attempt = study.attempt(0);
+    std::fs::write(attempt.dir.join("go"), "").unwrap();
+    let mut runner = Pull::from_workers(study.layout().store(), 0);
+    runner.submit(std::slice::from_ref(&attempt));
+    work(&study, &[terms(1, None, 0.5)], || {});
+    let mut kind_of = |kind: &str, reason: &str| {
+        let answer = json!({
+            "version": 1, "trial": 0, "attempt": 1, "tag": "sabc123e00000a1", "incarnation": 0, "params_digest": "",
+            "kind": kind, "reason": reason, "started": "", "wall_s": 1.0, "cpu_s": 1.0, "max_rss": 1, "host": "n1",
+        });
+        std::fs::write(attempt.dir.join(ANSWER_FILE), answer.to_string()).unwrap();
+        assert!(Answer::read(&attempt.dir).is_some(), "{kind}");
+        let state = state_of(&mut runner, &reference(&attempt, None));
+        let Some(State::Ended(ending)) = state else { panic!("{kind}: {state:?}") };
+        ending.kind
+    };
+    assert_eq!(kind_of("stopped", "the job was told to stop by SIGTERM"), Kind::Infrastructure);
+    assert_eq!(kind_of("cancelled", "by `tribo cancel`"), Kind::Ok, "its answer says it");
+    assert_eq!(kind_of("failed", "exit code 1"), Kind::Ok);
 }
 
 #[test]

@@ -10,5 +10,5 @@ mod validation;
 
 pub use elsewhere::{Elsewhere, elsewhere, speaks_of};
 pub use foresight::{Foresight, foresight};
-pub use sensitivity::{Share, sensitivity};
+pub use sensitivity::{Share, sensitivity, sensitivity_over};
 pub use validation::{LeftOutResult, Trust, Validation, validation};

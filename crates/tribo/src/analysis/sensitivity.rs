@@ -20,12 +20,15 @@ use crate::design::Sobol;
 use crate::error::Result;
 use crate::rng::Stream;
 use crate::strategy::Look;
+use crate::surrogate::Posterior;
 use crate::surrogate::data::Data;
 use crate::surrogate::exact::ExactPosterior;
 use crate::surrogate::hyper::{Hyperparameters, Mean, Prior, Priors, Ranges};
+use crate::surrogate::sparse::SparsePosterior;
 use crate::surrogate::train::{ExactGp, Training};
 use crate::surrogate::watch::Unwatched;
 use faer::Mat;
+use std::ops::Range;
 
 /// Functions drawn, and the processes they are drawn from.
 const N_PATHS: usize = 24;
@@ -44,6 +47,11 @@ const N_FEATURES: usize = 512;
 const EVALUATIONS: usize = 16_384;
 /// Parts of the sample that tell the error of the sampling.
 const PARTS: usize = 8;
+/// The same of a sparse process over rows, whose values cost less.
+const EVALUATIONS_OVER_ROWS: usize = 65_536;
+/// Rows that shares are estimated from at least, and points that are made of the entries of one.
+const FEWEST_ROWS: usize = 4 * PARTS;
+const OF_A_ROW: usize = 12;
 
 /// How much an input matters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -97,17 +105,64 @@ pub fn sensitivity(look: &Look, seed: u64) -> Result<Option<Vec<Share>>> {
         }
         Ok(values)
     };
-    let (f_a, f_b) = (values(&a)?, values(&b)?);
+    shares([&a, &b], look.inputs().iter().copied().zip(ranges), values, unknown)
+}
+
+/// As [`sensitivity`], of a sparse process, each input with the entries that it has in the rows, independent of the others: in the rows
+/// themselves inputs may go together, and then a variance has no shares. Functions are drawn at the length scales of the fit, of which
+/// many rows leave little doubt; what the process does not know is its own variance at such points, which is large where inputs go
+/// together. None where it is flat or rows are fewer than 32.
+pub fn sensitivity_over(
+    posterior: &SparsePosterior,
+    rows: &[Vec<f64>],
+    seed: u64,
+) -> Result<Option<Vec<Share>>> {
+    let (d, n_rows) = (posterior.dim(), rows.len());
+    if n_rows < FEWEST_ROWS {
+        return Ok(None);
+    }
+    let most = (EVALUATIONS_OVER_ROWS / (d + 2)).max(FEWEST_ROWS);
+    let n = most.min(OF_A_ROW * n_rows) / PARTS * PARTS;
+    let mut stream = Stream::new(seed, "sensitivity over rows", 0);
+    let mut points = || -> Vec<Vec<f64>> {
+        let mut points = vec![vec![0.0; d]; n];
+        for k in 0..d {
+            // Every entry as often as the others.
+            let mut order: Vec<usize> = (0..n.max(n_rows)).map(|i| i % n_rows).collect();
+            stream.shuffle(&mut order);
+            points.iter_mut().zip(order).for_each(|(point, row)| point[k] = rows[row][k]);
+        }
+        points
+    };
+    let (a, b) = (points(), points());
+    let paths = posterior.paths(N_PATHS, &mut stream);
+    let matrix = |points: &[Vec<f64>]| Mat::from_fn(points.len(), d, |i, k| points[i][k]);
+    let own = posterior.predict(matrix(&a).as_ref())?.var;
+    let unknown =
+        |_: &Mat<f64>, variances: &[f64]| (average(&own) / average(&variances[1..])).clamp(0.0, 1.0);
+    let values = |points: &[Vec<f64>]| paths.values(matrix(points).as_ref());
+    shares([&a, &b], (0..d).map(|k| (k, k..k + 1)), values, unknown)
+}
+
+/// The share of each input, whose coordinates are a range, from the points A and B. `values` are those of a mean, then of functions
+/// around it, [points, 1 + functions]; `unknown` is the part of their variances that nothing is known of. None if a function is flat.
+fn shares(
+    [a, b]: [&[Vec<f64>]; 2],
+    inputs: impl Iterator<Item = (usize, Range<usize>)>,
+    values: impl Fn(&[Vec<f64>]) -> Result<Mat<f64>>,
+    unknown: impl Fn(&Mat<f64>, &[f64]) -> f64,
+) -> Result<Option<Vec<Share>>> {
+    let (f_a, f_b) = (values(a)?, values(b)?);
     let variances: Vec<f64> =
-        (0..=N_PATHS).map(|j| variance(f_a.col_as_slice(j), f_b.col_as_slice(j))).collect();
+        (0..f_a.ncols()).map(|j| variance(f_a.col_as_slice(j), f_b.col_as_slice(j))).collect();
     if variances.iter().any(|variance| !(variance.is_finite() && *variance > 0.0)) {
         return Ok(None);
     }
     let unknown = unknown(&f_a, &variances);
-    let mut shares = Vec::with_capacity(ranges.len());
-    for (range, &input) in ranges.into_iter().zip(look.inputs()) {
-        let mut mixed = a.clone();
-        mixed.iter_mut().zip(&b).for_each(|(point, other)| {
+    let mut shares = Vec::new();
+    for (input, range) in inputs {
+        let mut mixed = a.to_vec();
+        mixed.iter_mut().zip(b).for_each(|(point, other)| {
             point[range.clone()].copy_from_slice(&other[range.clone()]);
         });
         let f_ab = values(&mixed)?;
@@ -245,6 +300,7 @@ fn moments(values: &[f64]) -> (f64, f64) {
 mod tests {
     use super::super::validation::tests::study;
     use super::*;
+    use crate::surrogate::train::SparseGp;
     use crate::surrogate::watch::Unwatched;
     use std::f64::consts::PI;
 
@@ -261,6 +317,26 @@ mod tests {
             assert!((share.first - known).abs() < 0.02 + 3.0 * share.first_sd, "{share:?}");
             assert!(share.total_sd < 0.05, "{share:?}");
         }
+    }
+
+    #[test]
+    fn shares_over_rows_are_those_of_a_sum() {
+        // 3 x0 + x1 over uniform rows, with a little noise: 0.9, 0.1 and 0.
+        const SEED: u64 = 8;
+        let mut stream = Stream::new(SEED, "shares over rows", 0);
+        let rows: Vec<Vec<f64>> = (0..600).map(|_| (0..3).map(|_| stream.uniform()).collect()).collect();
+        let x = Mat::from_fn(600, 3, |i, k| rows[i][k]);
+        let y: Vec<f64> = rows.iter().map(|row| 3.0 * row[0] + row[1] + 0.05 * stream.normal()).collect();
+        let gp = SparseGp { ard: true, ..SparseGp::paper(40, &[0.0; 3], &[1.0; 3]) };
+        let (posterior, _) = gp.fit(x.as_ref(), &y, &Unwatched).unwrap();
+        let shares = sensitivity_over(&posterior, &rows, 1).unwrap().unwrap();
+        for (share, known) in shares.iter().zip([0.9, 0.1, 0.0]) {
+            // Rows drawn at random have variances of their own: of 600 uniform ones to 4 %.
+            assert!((share.total - known).abs() < 0.02 + 3.0 * share.total_sd, "{share:?}, seed {SEED}");
+            assert!((share.first - known).abs() < 0.02 + 3.0 * share.first_sd, "{share:?}, seed {SEED}");
+            assert!(share.total_sd < 0.08, "{share:?}, seed {SEED}");
+        }
+        assert_eq!(sensitivity_over(&posterior, &rows[..20], 1).unwrap(), None);
     }
 
     #[test]

@@ -4,14 +4,17 @@
 //! form that people would write them in: `stress <= 13600`, not a difference that must not be positive. The objective is to
 //! be minimised in a box.
 
-use super::path;
+use super::{active_inputs, path, wrong_dim};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
+use crate::rng::Stream;
 use std::f64::consts::{E, PI, TAU};
 use std::fmt;
+use std::sync::Arc;
 
 /// The objective and what is limited, in the order of the limits.
 type Answer = (f64, Vec<f64>);
+type Function = dyn Fn(&[f64]) -> Answer + Send + Sync;
 
 /// A function on a box with limits on its other outputs.
 #[derive(Clone)]
@@ -24,7 +27,7 @@ pub struct Limited {
     optimiser: Vec<f64>,
     /// Inputs that are whole numbers.
     whole: Vec<usize>,
-    function: fn(&[f64]) -> Answer,
+    function: Arc<Function>,
 }
 
 impl Limited {
@@ -68,6 +71,29 @@ impl Limited {
     pub fn evaluate(&self, x: &[f64]) -> Option<Answer> {
         (x.len() == self.low.len()).then(|| (self.function)(x))
     }
+
+    /// The same among `dim` inputs: its own at the places of [`active_inputs`], in random order, and between them others from 0 to
+    /// 1 that drive nothing.
+    pub fn among(&self, dim: usize, seed: u64) -> Result<Limited> {
+        let n = self.low.len();
+        if dim < n {
+            return Err(wrong_dim(self.name, dim, format!("at least {n}")));
+        }
+        let mut places = active_inputs(dim, n, seed);
+        Stream::new(seed, "order of active inputs", 0).shuffle(&mut places);
+        let spread = |own: &[f64], other: f64| {
+            let mut all = vec![other; dim];
+            places.iter().zip(own).for_each(|(&place, &own)| all[place] = own);
+            all
+        };
+        let (low, high, optimiser) =
+            (spread(&self.low, 0.0), spread(&self.high, 1.0), spread(&self.optimiser, 0.5));
+        let mut whole: Vec<usize> = self.whole.iter().map(|&k| places[k]).collect();
+        whole.sort_unstable();
+        let own = Arc::clone(&self.function);
+        let function = move |x: &[f64]| own(&places.iter().map(|&place| x[place]).collect::<Vec<f64>>());
+        Ok(Limited { low, high, optimiser, whole, function: Arc::new(function), ..self.clone() })
+    }
 }
 
 impl fmt::Debug for Limited {
@@ -109,7 +135,7 @@ pub fn limited(name: &str) -> Result<Limited> {
     let whole = if name == "pressure_vessel_plates" { vec![0, 1] } else { vec![] };
     let (low, high) = bounds.into_iter().unzip();
     let limits = limits.into_iter().map(Limit::parse).collect::<Result<_>>()?;
-    Ok(Limited { name, low, high, limits, optimum_value, optimiser, whole, function })
+    Ok(Limited { name, low, high, limits, optimum_value, optimiser, whole, function: Arc::new(function) })
 }
 
 type Parts = (Vec<(f64, f64)>, Vec<&'static str>, f64, Vec<f64>, fn(&[f64]) -> Answer);
@@ -420,7 +446,22 @@ fn g10(x: &[f64]) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Stream;
+
+    #[test]
+    fn a_problem_among_many_inputs_is_the_same_problem() {
+        let problem = limited("pressure_vessel_plates").unwrap();
+        let many = problem.among(50, 3).unwrap();
+        assert_eq!((many.low().len(), many.whole().len()), (50, 2));
+        assert_eq!(many.evaluate(many.optimiser()), problem.evaluate(problem.optimiser()));
+        let active = active_inputs(50, 4, 3);
+        for place in 0..50 {
+            let mut x = many.optimiser().to_vec();
+            x[place] += 0.5;
+            let is_idle = many.evaluate(&x) == many.evaluate(many.optimiser());
+            assert_eq!(is_idle, !active.contains(&place), "input {place}");
+        }
+        assert!(problem.among(3, 1).is_err());
+    }
 
     #[test]
     fn the_stated_optima_are_feasible_and_no_point_near_or_far_is_better() {

@@ -265,6 +265,19 @@ impl Space {
         Ok(())
     }
 
+    /// The value that the coordinates of one input stand for, as [`Space::encode_input`] takes it; `first` is the first of them.
+    pub fn decode_input(&self, first: usize, coordinates: &[f64]) -> Option<f64> {
+        let codec = &self.codecs[self.coordinate(first)?.parameter];
+        if codec.width() != coordinates.len() {
+            return None;
+        }
+        match codec.decode(coordinates) {
+            Values::Float(values) => values.first().copied(),
+            Values::Int(values) => values.first().map(|&value| value as f64),
+            Values::Category(values) => values.first().map(|&value| value as f64),
+        }
+    }
+
     /// Puts the coordinates of one input, the first of which is `first`, where [`Space::snap`] would.
     pub fn snap_input(&self, first: usize, coordinates: &mut [f64]) {
         let Some(Coordinate { parameter, .. }) = self.coordinate(first) else { return };

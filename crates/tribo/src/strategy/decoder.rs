@@ -1,10 +1,11 @@
 //! Points from records alone: for whoever reads a study and does not optimise.
 //!
 //! A [`Study`](super::Study) makes points too, but has to be restored for that, event by event, by the very version of its
-//! strategy. A decoder takes trials in the order they were asked and knows nothing of outcomes. Trials of 0.1.0 that moved
-//! a group of inputs do not say where their round of screening began; those it cannot make.
+//! strategy. A decoder takes trials in the order they were asked, whatever version of the strategy did, and needs no outcome
+//! but for one thing: trials of 0.1.0 that moved a group of inputs do not say where their round of screening began
+//! (`auto::early_rounds`). Those of later rounds it cannot make.
 
-use super::auto::{self, Recipes};
+use super::auto::{self, EarlyRounds, Recipes};
 use super::bo::embedded;
 use super::engine::is_given;
 use super::random;
@@ -18,6 +19,7 @@ use crate::trial::{Recipe, Trial, TrialId};
 pub struct Decoder {
     space: Space,
     kind: Kind,
+    rounds: EarlyRounds,
 }
 
 enum Kind {
@@ -41,7 +43,7 @@ impl Decoder {
             }
             Strategy::Auto(_) => Kind::Recipes(Box::new(Recipes::new(&space, seed))),
         };
-        Ok(Decoder { space, kind })
+        Ok(Decoder { space, kind, rounds: EarlyRounds::default() })
     }
 
     /// Takes a point that someone else chose, as [`Study::adopt_as`](super::Study::adopt_as) does.
@@ -52,16 +54,28 @@ impl Decoder {
         Ok(())
     }
 
+    /// Takes a result, smaller is better, in its place among the trials asked; needed for trials of 0.1.0 only.
+    pub fn told(&mut self, id: TrialId, value: f64) {
+        self.rounds.told(id, value);
+    }
+
     /// Takes a trial, in the order asked, and makes its point.
     pub fn point(&mut self, trial: &Trial) -> Result<Point> {
         let unit = match &mut self.kind {
-            // A search under limits knows no recipes: z is all of the point.
+            // A search of all inputs under limits: z is all of the point, whatever there would be without limits.
             Kind::Recipes(_) if trial.recipe.is_none() && trial.z.len() == self.space.dim() => {
+                trial.z.clone()
+            }
+            Kind::Embedded(embeddings)
+                if trial.z.len() == self.space.dim()
+                    && embeddings.iter().any(|embedding| embedding.model_dim() < trial.z.len()) =>
+            {
                 trial.z.clone()
             }
             Kind::Recipes(recipes) => {
                 let recipe = trial.recipe.as_deref().cloned().ok_or(Error::NoRecipe { id: trial.id.0 })?;
-                recipes.learn(trial.id, recipe, trial.z.clone())?;
+                recipes.learn(trial.id, self.rounds.complete(recipe), trial.z.clone())?;
+                self.rounds.asked(trial);
                 recipes.of(trial.id, &(0..self.space.n_inputs()).collect::<Vec<usize>>())
             }
             _ if is_given(trial) => trial.z.clone(),
@@ -87,15 +101,18 @@ mod tests {
     use crate::strategy::{AutoSettings, Settings, Study};
 
     #[test]
-    fn a_search_under_limits_of_many_inputs_has_its_points_in_z() {
+    fn a_search_of_all_inputs_under_limits_has_its_points_in_z() {
         let wide = Space::new(vec![Parameter::float("x", -1.0, 1.0).with_size(50)]).unwrap();
-        let limits = vec![crate::limit::Limit::parse("c <= 1").unwrap()];
-        let mut study =
-            Study::limited(wide.clone(), Direction::Minimize, limits, Strategy::auto(), None, 0, 3).unwrap();
-        let mut decoder = Decoder::new(wide, Strategy::auto(), None, 3).unwrap();
-        let asked = study.ask(2).unwrap();
-        for one in asked {
-            assert_eq!(decoder.point(study.history().get(one.id).unwrap().0).unwrap(), one.point);
+        // Too few evaluations to look for inputs that matter.
+        for budget in [None, Some(30)] {
+            let (auto, limits) = (Strategy::auto(), vec![crate::limit::Limit::parse("c <= 1").unwrap()]);
+            let mut study =
+                Study::limited(wide.clone(), Direction::Minimize, limits, auto.clone(), budget, 0, 3)
+                    .unwrap();
+            let mut decoder = Decoder::new(wide.clone(), auto, budget, 3).unwrap();
+            for one in study.ask(2).unwrap() {
+                assert_eq!(decoder.point(study.history().get(one.id).unwrap().0).unwrap(), one.point);
+            }
         }
     }
 

@@ -47,13 +47,14 @@ const ANY: (usize, usize) = (6, 14);
 /// coordinates.
 const CANDIDATES: usize = 2_000;
 const FAR: f64 = 0.12;
+/// Columns that are screened at once, if they can be read by themselves: a file by columns holds a page of each.
+const SCREENED: usize = 256;
 /// Rows read at once.
 const BLOCK: usize = 2_048;
 
 /// What earlier results say.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
 pub struct Digest {
     /// Rows that were read.
     pub n_rows: usize,
@@ -96,14 +97,13 @@ impl Digest {
         if source.len() < FEWEST {
             return Ok(digest);
         }
-        let named = columns::screen(source, ERROR, watch)?.named;
+        let named = screen(source, None, watch)?;
         let Some(mut trend) = Trend::fit(source, space, named, direction, seed, watch)? else {
             return Ok(digest);
         };
         if trend.explained >= EXPLAINED {
             let y = trend.residuals(source, watch)?;
-            let left = Revalued { source, y: &y };
-            let more = columns::screen(&left, ERROR, watch)?.named;
+            let more = screen(source, Some(&y), watch)?;
             let known = |one: &Dependence| trend.named.iter().any(|named| named.column == one.column);
             let more: Vec<Dependence> = more.into_iter().filter(|one| !known(one)).collect();
             if !more.is_empty() {
@@ -143,6 +143,26 @@ impl Digest {
             None => Ok(()),
         }
     }
+}
+
+/// The columns that the values depend on, or other values `y` in their place. Those of a source that reads some columns for less
+/// than all are gone through part by part; the chance of an error is shared by all.
+fn screen(source: &dyn Source, y: Option<&[f64]>, watch: &dyn Watch) -> Result<Vec<Dependence>> {
+    let whole = |part: &dyn Source, error: f64| match y {
+        Some(y) => columns::screen(&Revalued { source: part, y }, error, watch),
+        None => columns::screen(part, error, watch),
+    };
+    let d = source.dim();
+    let mut named = vec![];
+    for first in (0..d).step_by(SCREENED) {
+        let some: Vec<usize> = (first..d.min(first + SCREENED)).collect();
+        let Some(part) = source.columns(&some).filter(|_| some.len() < d) else {
+            return Ok(whole(source, ERROR)?.named);
+        };
+        let found = whole(part.as_ref(), ERROR * some.len() as f64 / d as f64)?.named;
+        named.extend(found.into_iter().map(|one| Dependence { column: one.column + first, ..one }));
+    }
+    Ok(named)
 }
 
 /// First coordinate and number of coordinates of each of these inputs.

@@ -53,6 +53,11 @@ pub(super) trait Engine: Send + Sync {
         false
     }
 
+    /// Whether it would take such, if they name inputs.
+    fn recalls(&self) -> bool {
+        false
+    }
+
     /// Takes note of an outcome: a value, smaller is better, or none.
     fn told(&mut self, trial: &Trial, value: Option<f64>);
 

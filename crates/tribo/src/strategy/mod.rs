@@ -37,6 +37,6 @@ pub use settings::{
     SurrogateSettings,
 };
 pub use study::{
-    ActiveInput, Best, DenseArm, Evidence, Expected, Fact, Finding, Insight, LimitKnown, LimitState, Look,
-    Predicted, Recommended, Refit, Refitted, Study, Suggestion, Verdict,
+    ActiveInput, Best, DenseArm, DrivenOutput, Evidence, Expected, Fact, Finding, Insight, LimitKnown,
+    LimitState, Look, Predicted, Recommended, Refit, Refitted, Study, Suggestion, Verdict,
 };

@@ -247,6 +247,10 @@ impl Settings {
             }
         };
         range("n_embeddings", self.n_embeddings as f64, 1.0, 1e6)?;
+        if self.surrogate.shape.is_sum() {
+            let what = "terms of surrogate.shape (a search takes a single kernel)";
+            return Err(Error::Size { what, expected: 0, found: 1 });
+        }
         range("refit_growth", self.refit_growth, 1.0, 1e6)?;
         if let Some(count) = self.initial.count {
             range("initial.count", count as f64, 1.0, 1e9)?;

@@ -28,6 +28,8 @@ pub struct Data<'a> {
 pub struct Scale {
     /// Width of each input's range, 1 where it does not vary.
     pub x_ranges: Vec<f64>,
+    /// The middle of each input's range.
+    pub x_middles: Vec<f64>,
     /// Mean of y.
     pub y_mean: f64,
     /// Variance of y; one lost in the rounding of the mean counts as zero.
@@ -35,10 +37,13 @@ pub struct Scale {
 }
 
 impl Scale {
-    pub(super) fn new(widths: Vec<f64>, y_mean: f64, y_var: f64) -> Scale {
-        let x_ranges = widths.into_iter().map(|width| if width > SMALLEST { width } else { 1.0 }).collect();
+    /// Of inputs between these ends.
+    pub(super) fn new(ends: &[(f64, f64)], y_mean: f64, y_var: f64) -> Scale {
+        let width = |(low, high): &(f64, f64)| if high - low > SMALLEST { high - low } else { 1.0 };
+        let x_ranges = ends.iter().map(width).collect();
+        let x_middles = ends.iter().map(|(low, high)| 0.5 * low + 0.5 * high).collect();
         let least = SMALLEST.max(1e-15 * y_mean.abs());
-        Scale { x_ranges, y_mean, y_var: if y_var > least * least { y_var } else { 0.0 } }
+        Scale { x_ranges, x_middles, y_mean, y_var: if y_var > least * least { y_var } else { 0.0 } }
     }
 
     /// The variance that hyper-parameters are measured against: that of y, or 1 where y is constant.
@@ -138,7 +143,7 @@ impl<'a> Data<'a> {
     /// The numbers that set the scale.
     pub fn scale(&self) -> Scale {
         let (mean, var) = if self.is_weighted() { self.weighted_moments() } else { self.moments() };
-        Scale::new(self.widths(), mean, var)
+        Scale::new(&self.ends(), mean, var)
     }
 
     fn moments(&self) -> (f64, f64) {
@@ -170,7 +175,8 @@ impl<'a> Data<'a> {
         self.scale().x_ranges
     }
 
-    fn widths(&self) -> Vec<f64> {
+    /// The lowest and the highest entry of each input.
+    fn ends(&self) -> Vec<(f64, f64)> {
         (0..self.dim())
             .map(|k| {
                 let column = self.x.col(k);
@@ -179,7 +185,7 @@ impl<'a> Data<'a> {
                     low = low.min(column[i]);
                     high = high.max(column[i]);
                 }
-                high - low
+                (low, high)
             })
             .collect()
     }

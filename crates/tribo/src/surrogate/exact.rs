@@ -25,7 +25,7 @@ use super::posterior::{Posterior, Prediction, PredictionGradient, check_weights,
 use crate::error::{Error, Result};
 use crate::linalg::cholesky::{Factor, JITTER_IF_NEEDED};
 use crate::linalg::product;
-use crate::linalg::reduce::{add_scaled, add_squares, dot, multiply};
+use crate::linalg::reduce::{add_scaled, add_squares, dot};
 use crate::normal::LOG_2_PI;
 use faer::{Mat, MatRef};
 
@@ -121,9 +121,9 @@ impl ExactPosterior {
         kernel.fill_with_slope(&self.x, &self.x, &mut k, &mut slopes);
 
         let weights = self.evidence_weights();
-        let n_lengths = kernel.length_scales.len();
+        let n_lengths = kernel.n_parameters();
         let mut gradient = vec![0.0; n_lengths + 2];
-        kernel.add_length_scale_gradient(&self.x, &self.x, &weights, &mut slopes, &mut gradient[..n_lengths]);
+        kernel.add_parameter_gradient(&self.x, &self.x, &weights, &mut slopes, &mut gradient[..n_lengths]);
         for j in 0..n {
             gradient[n_lengths] += dot(weights.col_as_slice(j), k.col_as_slice(j));
             gradient[n_lengths + 1] += weights[(j, j)] * self.noise_var(j);
@@ -142,17 +142,12 @@ impl ExactPosterior {
         let kernel = &self.hyper.kernel;
         let (mut k, mut slopes) = (Mat::zeros(n, n), Mat::zeros(n, n));
         kernel.fill_with_slope(&self.x, &self.x, &mut k, &mut slopes);
-        let weights = self.evidence_weights();
-        let mut signal = 0.0;
-        for j in 0..n {
-            signal += dot(weights.col_as_slice(j), k.col_as_slice(j));
-            let column = slopes.col_as_slice_mut(j);
-            multiply(column, weights.col_as_slice(j));
-            // A point moves a row of Kff and a column.
-            column.iter_mut().for_each(|value| *value *= 2.0);
-        }
+        let mut weights = self.evidence_weights();
+        let signal = (0..n).fold(0.0, |sum, j| sum + dot(weights.col_as_slice(j), k.col_as_slice(j)));
+        // A point moves a row of Kff and a column.
+        weights *= faer::Scale(2.0);
         let mut gradient = Mat::zeros(n, self.dim());
-        kernel.input_gradient(&self.x, &self.x, &slopes, &mut gradient);
+        kernel.input_gradient(&self.x, &self.x, &weights, &mut slopes, &mut gradient);
         (gradient, signal)
     }
 
@@ -210,35 +205,35 @@ impl ExactPosterior {
         let scaled = Scaled::new(kernel, x, &self.origin);
         let (mut k, mut slopes) = (Mat::zeros(q, n), Mat::zeros(q, n));
         kernel.fill_with_slope(&scaled, &self.x, &mut k, &mut slopes);
-        for (j, &alpha) in self.alpha.iter().enumerate() {
-            slopes.col_as_slice_mut(j).iter_mut().for_each(|value| *value *= alpha);
-        }
+        let weights = Mat::from_fn(q, n, |_, j| self.alpha[j]);
         let mut gradient = Mat::zeros(q, self.dim());
-        kernel.input_gradient(&scaled, &self.x, &slopes, &mut gradient);
+        kernel.input_gradient(&scaled, &self.x, &weights, &mut slopes, &mut gradient);
         Ok((self.means(&k), gradient))
     }
 
     /// k_ss - |rows of `whitened`|², cut off at zero.
-    fn variances(&self, whitened: &Mat<f64>) -> Vec<f64> {
+    fn variances(&self, points: &Scaled, whitened: &Mat<f64>) -> Vec<f64> {
         let mut explained = vec![0.0; whitened.nrows()];
         for j in 0..whitened.ncols() {
             add_squares(whitened.col_as_slice(j), &mut explained);
         }
-        explained.iter().map(|q| (self.hyper.kernel.signal_var - q).max(0.0)).collect()
+        let prior = self.hyper.kernel.diagonal(points);
+        prior.iter().zip(&explained).map(|(k, q)| (k - q).max(0.0)).collect()
     }
 
-    /// Diagonal entry of Kff + σ²I for one more point: the rung of the ladder that the first factorisation needed
+    /// Diagonal entries of Kff + σ²I for more points: the rung of the ladder that the first factorisation needed
     /// applies to later rows as well.
-    fn diagonal(&self) -> f64 {
-        (self.hyper.kernel.signal_var + self.hyper.noise_var) * (1.0 + self.factor.jitter())
+    fn diagonal(&self, points: &Scaled) -> Vec<f64> {
+        let entry = |k: f64| (k + self.hyper.noise_var) * (1.0 + self.factor.jitter());
+        self.hyper.kernel.diagonal(points).into_iter().map(entry).collect()
     }
 
     /// The row of L and the whitened right-hand sides for one more point. Does not touch α.
     fn append(&mut self, x: &[f64], y: f64) -> Result<()> {
         let point = MatRef::from_row_major_slice(x, 1, x.len());
-        let (_, k) = self.cross(point);
+        let (scaled, k) = self.cross(point);
         let row: Vec<f64> = (0..self.alpha.len()).map(|j| k[(0, j)]).collect();
-        self.factor.append("Kff + noise", &row, self.diagonal())?;
+        self.factor.append("Kff + noise", &row, self.diagonal(&scaled)[0])?;
         let n = row.len();
         let l = self.factor.l();
         let (mut done_y, mut done_one) = (0.0, 0.0);
@@ -265,10 +260,10 @@ impl Posterior for ExactPosterior {
 
     fn predict(&self, x: MatRef<'_, f64>) -> Result<Prediction> {
         check_queries(x, self.dim())?;
-        let (_, mut k) = self.cross(x);
+        let (scaled, mut k) = self.cross(x);
         let mean = self.means(&k);
         product::whiten_rows(self.factor.l(), k.as_mut());
-        Ok(Prediction { mean, var: self.variances(&k) })
+        Ok(Prediction { mean, var: self.variances(&scaled, &k) })
     }
 
     fn predict_gradient(&self, x: MatRef<'_, f64>) -> Result<PredictionGradient> {
@@ -280,24 +275,18 @@ impl Posterior for ExactPosterior {
         kernel.fill_with_slope(&scaled, &self.x, &mut k, &mut slopes);
         let mean = self.means(&k);
 
-        let mut weighted = slopes.clone();
-        for (j, &alpha) in self.alpha.iter().enumerate() {
-            weighted.col_as_slice_mut(j).iter_mut().for_each(|value| *value *= alpha);
-        }
+        let weights = Mat::from_fn(q, n, |_, j| self.alpha[j]);
         let mut mean_gradient = Mat::zeros(q, self.dim());
-        kernel.input_gradient(&scaled, &self.x, &weighted, &mut mean_gradient);
+        kernel.input_gradient(&scaled, &self.x, &weights, &mut slopes.clone(), &mut mean_gradient);
 
         // ∂var = -2 (C⁻¹k)ᵀ ∂k.
         product::whiten_rows(self.factor.l(), k.as_mut());
-        let var = self.variances(&k);
+        let var = self.variances(&scaled, &k);
         product::unwhiten_rows(self.factor.l(), k.as_mut());
-        for j in 0..n {
-            let column = slopes.col_as_slice_mut(j);
-            multiply(column, k.col_as_slice(j));
-            column.iter_mut().for_each(|value| *value *= -2.0);
-        }
+        k *= faer::Scale(-2.0);
         let mut var_gradient = Mat::zeros(q, self.dim());
-        kernel.input_gradient(&scaled, &self.x, &slopes, &mut var_gradient);
+        kernel.input_gradient(&scaled, &self.x, &k, &mut slopes, &mut var_gradient);
+        kernel.add_diagonal_input_gradient(&scaled, &mut var_gradient);
         zero_rows_without_variance(&var, &mut var_gradient);
         Ok(PredictionGradient { prediction: Prediction { mean, var }, mean_gradient, var_gradient })
     }
@@ -364,8 +353,8 @@ impl Posterior for ExactPosterior {
         let mean = self.means(&whitened);
         product::whiten_rows(self.factor.l(), whitened.as_mut());
         let mut conditional = self.hyper.kernel.matrix(&points, &points);
-        let diagonal = self.diagonal();
-        (0..x.nrows()).for_each(|i| conditional[(i, i)] = diagonal);
+        let diagonal = self.diagonal(&points);
+        (0..x.nrows()).for_each(|i| conditional[(i, i)] = diagonal[i]);
         product::add_product(conditional.as_mut(), -1.0, whitened.as_ref(), whitened.transpose());
         copy.factor.append_block("Kff + noise", whitened.as_ref(), conditional.as_ref())?;
 

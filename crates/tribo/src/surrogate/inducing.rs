@@ -152,7 +152,7 @@ fn pivots(
     let n = x.nrows();
     let origin: Vec<f64> = (0..x.ncols()).map(|k| x[(0, k)]).collect();
     let points = Scaled::new(kernel, x, &origin);
-    let mut conditional = vec![kernel.signal_var; n];
+    let mut conditional = kernel.diagonal(&points);
     // Columns of the partial factor, [n, taken].
     let mut factor = Mat::<f64>::zeros(n, m);
     let mut taken = Vec::with_capacity(m);

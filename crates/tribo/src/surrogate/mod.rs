@@ -5,6 +5,7 @@
 
 pub mod columns;
 pub mod data;
+pub mod edges;
 pub mod exact;
 mod extremes;
 pub mod hyper;

@@ -3,7 +3,6 @@
 use super::kernel::{Kernel, Scaled};
 use crate::error::{Error, Result};
 use crate::linalg::cholesky::{Factor, JITTER_ALWAYS};
-use crate::linalg::reduce::multiply;
 use crate::rng::Stream;
 use faer::{Mat, MatRef, Side};
 
@@ -112,11 +111,8 @@ pub(super) fn weighted_kernel_gradient(
 ) -> Mat<f64> {
     let (mut k, mut slopes) = (Mat::zeros(x.len(), z.len()), Mat::zeros(x.len(), z.len()));
     kernel.fill_with_slope(x, z, &mut k, &mut slopes);
-    for j in 0..z.len() {
-        multiply(slopes.col_as_slice_mut(j), weights.col_as_slice(j));
-    }
     let mut gradient = Mat::zeros(x.len(), x.dim());
-    kernel.input_gradient(x, z, &slopes, &mut gradient);
+    kernel.input_gradient(x, z, weights, &mut slopes, &mut gradient);
     gradient
 }
 

@@ -235,10 +235,10 @@ fn multiply(k: &Mat<f64>, v: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::rng::Stream;
-    use crate::surrogate::kernel::Shape;
+    use crate::surrogate::kernel::{Shape, Terms};
 
     fn kernel(length: f64, signal_var: f64) -> Kernel {
-        Kernel { shape: Shape::Matern52, length_scales: vec![length], signal_var }
+        Kernel { shape: Shape::Matern52, length_scales: vec![length], signal_var, terms: Terms::default() }
     }
 
     /// Points of the square, of which those below a line give a value.

@@ -154,8 +154,8 @@ pub(super) fn survey(source: &dyn Source, watch: &dyn Watch) -> Result<(Scale, E
         mean += apart * (b / (seen + b));
         seen += b;
     }
-    let widths = low.iter().zip(&high).map(|(low, high)| high - low).collect();
-    Ok((Scale::new(widths, mean, squares / n as f64), extremes))
+    let ends: Vec<(f64, f64)> = low.into_iter().zip(high).collect();
+    Ok((Scale::new(&ends, mean, squares / n as f64), extremes))
 }
 
 /// The rows named, which are in increasing order: X and y.

@@ -522,8 +522,8 @@ struct Search<'a> {
     shape: Shape,
     training: &'a Training,
     watch: &'a dyn Watch,
-    low: Vec<f64>,
-    high: Vec<f64>,
+    /// Where it searches.
+    space: SearchBox,
     /// Places to start from; one after the first stage.
     starts: Vec<Vec<f64>>,
     /// The last stage's optimiser, for its curvature.
@@ -540,7 +540,8 @@ impl<'a> Search<'a> {
         watch: &'a dyn Watch,
     ) -> Result<Search<'a>> {
         training.priors.check()?;
-        let SearchBox { low, high, start } = SearchBox::at(scale, ard, &training.ranges)?;
+        let space = SearchBox::at(scale, shape, ard, &training.ranges)?;
+        let SearchBox { low, high, start, .. } = &space;
         let mut starts: Vec<Vec<f64>> = Vec::new();
         for given in &training.starts {
             given.check(scale.x_ranges.len())?;
@@ -552,10 +553,10 @@ impl<'a> Search<'a> {
                     found: log.len(),
                 });
             }
-            starts.push(log.iter().zip(low.iter().zip(&high)).map(|(v, (l, h))| v.clamp(*l, *h)).collect());
+            starts.push(log.iter().zip(low.iter().zip(high)).map(|(v, (l, h))| v.clamp(*l, *h)).collect());
         }
         if starts.is_empty() {
-            starts.push(start);
+            starts.push(start.clone());
         }
         let report = Report {
             subset_evaluations: 0,
@@ -564,12 +565,12 @@ impl<'a> Search<'a> {
             stop: None,
             chosen_at: None,
         };
-        Ok(Search { shape, training, watch, low, high, starts, last: None, report })
+        Ok(Search { shape, training, watch, space, starts, last: None, report })
     }
 
     /// The best hyper-parameters so far (the first start before anything was evaluated).
     fn best(&self) -> Hyperparameters {
-        Hyperparameters::from_log(self.shape, &self.starts[0])
+        self.space.hyperparameters(self.shape, &self.starts[0])
     }
 
     /// Minimises -(objective + prior)/n from the best start, and leaves its optimum as the only start.
@@ -593,7 +594,7 @@ impl<'a> Search<'a> {
         let options = options(tolerance, evaluations);
         let mut run = match &self.last {
             Some(last) => last.warm(&start, 1.0, options)?,
-            None => Lbfgs::new(&start, &self.low, &self.high, options)?,
+            None => Lbfgs::new(&start, &self.space.low, &self.space.high, options)?,
         };
         let promised = run.predicted_decrease(&told.1);
         let mut status = run.tell(told.0, &told.1);
@@ -646,9 +647,9 @@ impl<'a> Search<'a> {
         log: &[f64],
         objective: &mut impl FnMut(&Hyperparameters) -> Result<Told>,
     ) -> Result<Told> {
-        match objective(&Hyperparameters::from_log(self.shape, log)) {
+        match objective(&self.space.hyperparameters(self.shape, log)) {
             Ok((value, mut gradient)) => {
-                let prior = self.training.priors.add_log_density(log, &mut gradient);
+                let prior = self.training.priors.add_log_density(self.shape, log, &mut gradient);
                 let scale = -1.0 / n as f64;
                 gradient.iter_mut().for_each(|slope| *slope *= scale);
                 Ok(((value + prior) * scale, gradient))

@@ -12,7 +12,7 @@ use tribo::surrogate::data::Data;
 use tribo::surrogate::exact::ExactPosterior;
 use tribo::surrogate::hyper::{Hyperparameters, Mean};
 use tribo::surrogate::inducing::{Inducing, choose};
-use tribo::surrogate::kernel::{Kernel, Shape};
+use tribo::surrogate::kernel::{Kernel, Shape, Terms};
 use tribo::surrogate::sparse::{Groups, Model, Objective};
 use tribo::surrogate::train::Training;
 use tribo::surrogate::watch::Unwatched;
@@ -178,7 +178,12 @@ fn every_use(hyper: &Hyperparameters, mean: Mean) -> Vec<Error> {
 fn bad_hyperparameters_are_refused_when_used() {
     // The fields are public, so a caller can get past the constructors.
     let good = Hyperparameters {
-        kernel: Kernel { shape: Shape::Matern52, length_scales: vec![1.0; 3], signal_var: 1.0 },
+        kernel: Kernel {
+            shape: Shape::Matern52,
+            length_scales: vec![1.0; 3],
+            signal_var: 1.0,
+            terms: Terms::default(),
+        },
         noise_var: 0.1,
     };
     for count in [0, 2, 4] {
@@ -312,7 +317,12 @@ fn training_refuses_bad_data_and_bad_wishes() {
             assert!(matches!(error, Error::OutOfRange { .. }), "{error}");
         }
         let start = Hyperparameters {
-            kernel: Kernel { shape: Shape::Matern52, length_scales: vec![1.0; 2], signal_var: bad },
+            kernel: Kernel {
+                shape: Shape::Matern52,
+                length_scales: vec![1.0; 2],
+                signal_var: bad,
+                terms: Terms::default(),
+            },
             noise_var: 1.0,
         };
         for error in fit_errors(&x, &y, |training| training.starts = vec![start.clone()]) {
@@ -340,7 +350,12 @@ fn training_refuses_inducing_points_it_cannot_have() {
         assert!(says_sizes(Some(refusal(boxed(&[0.0; 3], &[1.0; 3]), 3)), 2, 3));
         assert!(says_sizes(Some(refusal(boxed(&[0.0; 2], &[1.0; 3]), 3)), 2, 3));
     }
-    let kernel = Kernel { shape: Shape::Matern52, length_scales: vec![1.0; 3], signal_var: 1.0 };
+    let kernel = Kernel {
+        shape: Shape::Matern52,
+        length_scales: vec![1.0; 3],
+        signal_var: 1.0,
+        terms: Terms::default(),
+    };
     let error =
         choose(&Inducing::Greedy, x.as_ref(), 3, &kernel, &mut Stream::new(1, "choose", 0), &Unwatched).err();
     assert!(says_sizes(error, 2, 3));

@@ -102,7 +102,7 @@ fn a_study_goes_on_after_a_break_and_is_restored_through_it() {
 fn a_makeshift_of_another_study_is_refused() {
     let problem = embed_active(&by_name("hartmann6", 6).unwrap(), 120, 3).unwrap();
     let make = || Study::new(space_of(&problem), Direction::Minimize, Strategy::auto(), None, 1).unwrap();
-    let events = disturbed(&make, &|x| problem.evaluate(x), 60, 1);
+    let events = disturbed(&make, &|x| problem.evaluate(x), 90, 1);
     let is_makeshift = |event: &Event| matches!(event, Event::Asked(trial) if why(trial).is_some());
     let at = events.iter().position(is_makeshift).unwrap();
     let Event::Asked(trial) = &events[at] else { return };
@@ -123,26 +123,27 @@ fn a_makeshift_of_another_study_is_refused() {
     }
 }
 
-/// A walk among discs: all inputs act alike, then too many of them matter. With nothing measured after the line that was in
-/// the model, the model was empty and the ask failed. What follows gets away from the bottom of the line.
+/// A walk among discs: all inputs act alike, but moving them together explains nothing, and too many of them matter. When they
+/// were moved together all the same, the model was empty afterwards and the ask failed. The search gets away from the start.
 #[test]
 fn a_walk_among_discs_is_searched_to_the_end() {
     for seed in 1..=4 {
         let walk = Walk::new(30, seed);
         let space = Space::new(vec![Parameter::float("x", 0.0, 1.0).with_size(walk.dim())]).unwrap();
         let mut study = Study::new(space, Direction::Minimize, Strategy::auto(), Some(110), seed).unwrap();
+        let mut costs = vec![];
         for _ in 0..110 {
             let asked = study.ask(1).unwrap_or_else(|error| panic!("seed {seed}: {error}")).remove(0);
             let trial = study.history().get(asked.id).unwrap().0;
             assert_eq!(why(trial), None, "seed {seed}");
-            study.tell(asked.id, walk.cost(&numbers(&asked.point))).unwrap();
+            costs.push(walk.cost(&numbers(&asked.point)));
+            study.tell(asked.id, costs[costs.len() - 1]).unwrap();
         }
-        let bottom = study.insight().findings.into_iter().find_map(|finding| match finding.fact {
-            Fact::Line { value } => Some(value),
-            _ => None,
-        });
-        let best = study.best().unwrap().unwrap().value;
-        assert!(bottom.is_some_and(|bottom| best < 0.8 * bottom), "seed {seed}: {best} after {bottom:?}");
+        let findings = study.insight().findings;
+        assert!(!findings.iter().any(|finding| matches!(finding.fact, Fact::Line { .. })), "seed {seed}");
+        let lowest = |costs: &[f64]| costs.iter().copied().fold(f64::INFINITY, f64::min);
+        let (start, best) = (lowest(&costs[..14]), lowest(&costs));
+        assert!(best < 0.8 * start, "seed {seed}: {best} after {start}");
     }
 }
 

@@ -118,6 +118,37 @@ fn results_of_another_function_are_not_believed() {
     assert_eq!(missed.count(), 0, "seed {seed}: {named:?}");
 }
 
+/// Twenty workers that answer in turn.
+fn run_crowd(study: &mut Study, n: usize, f: impl Fn(&[f64]) -> f64) {
+    let mut open = study.ask(20).expect("asked");
+    for _ in 0..n {
+        let done = open.remove(0);
+        study.tell(done.id, f(&numbers(&done.point))).expect("told");
+        open.extend(study.ask(1).expect("asked"));
+    }
+}
+
+#[test]
+fn rows_of_other_inputs_cost_a_crowd_little() {
+    let seed = 8;
+    let (problem, x) = (problem(seed), uniform(10_000, seed));
+    let other = embed_active(&by_name("hartmann6", 6).unwrap(), INPUTS, seed + 50).unwrap();
+    let earlier = digest(&x, &cube(INPUTS), Direction::Minimize, |x| value(&other, x));
+    let (mut misled, mut plain) = (study(seed), study(seed));
+    assert!(misled.recall(&earlier).unwrap());
+    for study in [&mut misled, &mut plain] {
+        run_crowd(study, 75, |x| value(&problem, x));
+    }
+    assert_eq!(believed(&misled), Some(false));
+    for study in [&misled, &plain] {
+        let mut named: Vec<usize> = study.insight().active.iter().map(|active| active.input).collect();
+        named.sort_unstable();
+        let mut active = active_inputs(INPUTS, 6, seed);
+        active.sort_unstable();
+        assert_eq!(named, active);
+    }
+}
+
 #[test]
 fn whatever_the_rows_are_no_ask_fails() {
     let seed = 4;

@@ -98,7 +98,7 @@ fn mixed_spaces_are_searched_without_repeats() {
 #[test]
 fn purposes_follow_the_quota() {
     let problem = branin();
-    let quota = Quota { exploit: 2, explore: 1 };
+    let quota = Quota { exploit: 2, explore: 1, border: 0 };
     let mut study = study_of(&problem, Strategy::Bo(Settings { quota, ..Settings::bo() }), 4);
     run(&mut study, 6, |x| problem.evaluate(x));
     let asked = study.ask(4).unwrap();

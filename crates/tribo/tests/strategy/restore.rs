@@ -141,7 +141,7 @@ fn cases() -> Vec<Case> {
     let hartmann = || by_name("hartmann4", 4).expect("a problem");
     let branin = || by_name("branin", 2).expect("a problem");
     let wide = || by_name("ackley", 9).expect("a problem");
-    let quota = |s: &mut Settings| s.quota = Quota { exploit: 2, explore: 1 };
+    let quota = |s: &mut Settings| s.quota = Quota { exploit: 2, explore: 1, border: 0 };
     let hashing = |s: &mut Settings| {
         (s.embedding, s.n_embeddings) = (Kind::Hashing { dim: 3, signs: true }, 2);
     };
@@ -149,7 +149,7 @@ fn cases() -> Vec<Case> {
     let greedy = sparse(20, InducingPoints::Greedy, Approximation::Fic);
     let groups = sparse(14, InducingPoints::Subset, Approximation::Pitc { group: 5 });
     let mut paper = Settings::paper(3);
-    (paper.refit_always_until, paper.quota) = (12, Quota { exploit: 2, explore: 2 });
+    (paper.refit_always_until, paper.quota) = (12, Quota { exploit: 2, explore: 2, border: 0 });
     let case = |name, problem, strategy, trials, noise| Case { name, problem, strategy, trials, noise };
     let hidden = || embed_active(&by_name("hartmann6", 6).expect("a problem"), 200, 3).expect("a problem");
     let alike = || by_name("zdt2", 120).expect("a problem");

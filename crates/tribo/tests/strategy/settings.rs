@@ -36,7 +36,7 @@ fn bad_settings_are_refused_by_name() {
         ("embedding", with(|s| s.embedding = Kind::Gaussian { dim: 0, half_width: 1.0 })),
         ("embedding", with(|s| s.embedding = Kind::Gaussian { dim: 3, half_width: 1.0 })),
         ("half_width", with(|s| s.embedding = Kind::Gaussian { dim: 2, half_width: 0.0 })),
-        ("quota", with(|s| s.quota = Quota { exploit: 0, explore: 0 })),
+        ("quota", with(|s| s.quota = Quota { exploit: 0, explore: 0, border: 0 })),
     ];
     for (name, settings) in cases {
         for strategy in [Strategy::Bo(settings.clone()), Strategy::Paper(settings.clone())] {
@@ -79,7 +79,7 @@ fn every_choice_runs() {
     for embedding in [Kind::Hashing { dim: 1, signs: true }, Kind::Gaussian { dim: 2, half_width: 1.0 }] {
         cases.push(with(|s| (s.embedding, s.n_embeddings) = (embedding, 3)));
     }
-    cases.push(with(|s| s.quota = Quota { exploit: 0, explore: 1 }));
+    cases.push(with(|s| s.quota = Quota { exploit: 0, explore: 1, border: 0 }));
     cases.push(with(|s| (s.surrogate.shape, s.surrogate.ard) = (Shape::SquaredExponential, false)));
     cases.push(with(|s| (s.surrogate.priors, s.warp) = (false, false)));
     let problem = branin();

@@ -24,10 +24,10 @@ pub(crate) struct Named {
 
 /// The start of training, with the noise variance a given part of the signal variance.
 pub(crate) fn hyperparameters(data: &Data<'_>, shape: Shape, noise_ratio: f64) -> Hyperparameters {
-    let search = SearchBox::new(data, true, &Ranges::default()).expect("search box");
-    let start = Hyperparameters::from_log(shape, &search.start);
-    let Kernel { length_scales, signal_var, .. } = start.kernel;
-    let kernel = Kernel::new(shape, length_scales, signal_var, data.dim()).expect("kernel");
+    let search = SearchBox::new(data, shape, true, &Ranges::default()).expect("search box");
+    let start = search.hyperparameters(shape, &search.start);
+    let Kernel { length_scales, terms, signal_var, .. } = start.kernel;
+    let kernel = Kernel::sum(shape, length_scales, terms, signal_var, data.dim()).expect("kernel");
     Hyperparameters::new(kernel, noise_ratio * signal_var).expect("hyper-parameters")
 }
 

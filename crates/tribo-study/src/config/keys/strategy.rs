@@ -204,6 +204,14 @@ pub(in crate::config) static STRATEGY: Section = table(
         )
         .or("0"),
         count(
+            "border",
+            0,
+            1_000_000,
+            "2",
+            "Under limits, evaluations under way that learn where they begin to be met, at most; never more than a third.",
+        )
+        .or("0"),
+        count(
             "refit_always_until",
             0,
             1_000_000_000,

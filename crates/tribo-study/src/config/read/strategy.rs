@@ -71,6 +71,7 @@ fn settings(view: &View<'_>, base: Settings, input_dim: usize) -> Result<Setting
         quota: Quota {
             exploit: view.integer("exploit").unwrap_or(usize::MAX),
             explore: view.integer("explore").unwrap_or(0),
+            border: view.integer("border").unwrap_or(0),
         },
         refit_always_until: view.integer("refit_always_until").unwrap_or(base.refit_always_until),
         refit_growth: view.number("refit_growth").unwrap_or(base.refit_growth),
@@ -101,7 +102,7 @@ fn embedding(view: &View<'_>, input_dim: usize) -> Result<embed::Kind, Complaint
 
 fn shape(view: &View<'_>, usual: Shape) -> Shape {
     let name = view.text("kernel");
-    Shape::ALL.into_iter().find(|shape| name.as_deref() == Some(shape.name())).unwrap_or(usual)
+    Shape::ALL.into_iter().find(|shape| name.as_deref() == Some(shape.curve().name())).unwrap_or(usual)
 }
 
 fn process(view: &View<'_>) -> Process {

@@ -83,7 +83,7 @@ fn the_complete_file_has_its_values() {
     let Strategy::Bo(settings) = &config.strategy else { panic!("{:?}", config.strategy) };
     assert_eq!(settings.embedding, embed::Kind::Hashing { dim: 8, signs: false });
     assert_eq!(settings.acquisition, Acquisition::Ucb { delta: 0.1 });
-    assert_eq!(settings.quota, Quota { exploit: 12, explore: 4 });
+    assert_eq!(settings.quota, Quota { exploit: 12, explore: 4, border: 0 });
     let wall_time = Some(Duration::from_secs(60 * 3600));
     assert_eq!(config.budget, Budget { evaluations: Some(400), wall_time, target: Some(0.02) });
     let run = config.run.unwrap();
@@ -169,7 +169,7 @@ embedding = \"hashing\"\nmodel_dim = 3\nsigns = false\nembeddings = 4
 initial = 9\ndesign = \"sobol\"\nkernel = \"se\"\nard = true\npriors = true
 exact_until = 7\ninducing = 50\ninducing_points = \"subset\"\napproximation = \"pitc\"\ngroup = 16\nobjective = \"marginal\"
 acquisition = \"kg\"\nmaximizer = \"gradient\"\nmaximizer_evaluations = 11\ncandidates = 12\nstarts = 13\nrounds = 14\nspread = 0.2
-exploit = 3\nexplore = 2\nrefit_always_until = 5\nrefit_growth = 2\ntrust_region = true\nwarp = false
+exploit = 3\nexplore = 2\nborder = 1\nrefit_always_until = 5\nrefit_growth = 2\ntrust_region = true\nwarp = false
 ";
     let expected = Settings {
         embedding: embed::Kind::Hashing { dim: 3, signs: false },
@@ -195,7 +195,7 @@ exploit = 3\nexplore = 2\nrefit_always_until = 5\nrefit_growth = 2\ntrust_region
             evaluations: 11,
             spread: 0.2,
         }),
-        quota: Quota { exploit: 3, explore: 2 },
+        quota: Quota { exploit: 3, explore: 2, border: 1 },
         refit_always_until: 5,
         refit_growth: 2.0,
         trust_region: true,

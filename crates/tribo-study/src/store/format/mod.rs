@@ -10,6 +10,7 @@
 //! | 2.0 | `outputs` beside it, trials at points that someone else chose, `chapter`, `engine`, `raised`, `minor` |
 //! | 2.1 | the outcome `lost`; `replaced` and `reopened` |
 //! | 2.2 | fits that were made of fewer results than their trial was asked with |
+//! | 2.3 | `recalled`; the nominees of a portfolio |
 //!
 //! A program reads every older format, and goes on in it: it raises the format just before the first record that the older
 //! one does not know, so a study can go back to an older program for as long as that could read it. Of a newer format a
@@ -23,6 +24,7 @@ mod trial;
 use super::record::{Engine, Entry, Record};
 use crate::job::{Finding, Kind};
 use crate::outputs::{Outputs, VALUE};
+use crate::recalled::Recalled;
 use crate::tag::{AttemptId, StudyId, Tag};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -47,8 +49,11 @@ impl Format {
     /// With fits that were made beside the asks. An older program that overlooks which results such a fit was made of gives its
     /// model all of them, and goes on with proposals that are as good and not the same.
     pub const BESIDE: Format = Format { version: 2, minor: 2 };
+    /// With earlier results that were read and are not trials, which an older program refuses as newer, and with the nominees of a
+    /// portfolio, which one overlooks: it weighs the members by what it asks itself.
+    pub const RECALLED: Format = Format { version: 2, minor: 3 };
     /// The newest one that this program knows, in which it makes new journals.
-    pub const NEWEST: Format = Format::BESIDE;
+    pub const NEWEST: Format = Format::RECALLED;
 }
 
 impl fmt::Display for Format {
@@ -76,10 +81,13 @@ pub(crate) fn needed(record: &Record) -> Format {
         Record::Asked { trial, .. } => matches!(trial.recipe.as_deref(), Some(Recipe::Given)),
         _ => false,
     };
-    if let Record::Asked { trial, .. } = record
-        && is_beside(trial)
-    {
-        return Format::BESIDE;
+    let has_nominees =
+        |trial: &Trial| trial.decision.as_ref().is_some_and(|decision| decision.nominees.is_some());
+    match record {
+        Record::Recalled(_) => return Format::RECALLED,
+        Record::Asked { trial, .. } if has_nominees(trial) => return Format::RECALLED,
+        Record::Asked { trial, .. } if is_beside(trial) => return Format::BESIDE,
+        _ => {}
     }
     match (is_revised, is_new) {
         (true, _) => Format::REVISED,
@@ -213,6 +221,7 @@ enum Written {
         #[serde(flatten)]
         outputs: Outputs,
     },
+    Recalled(Box<Recalled>),
     Intended {
         #[serde(flatten)]
         id: AttemptId,
@@ -327,6 +336,7 @@ impl TryFrom<&Entry> for Line {
             Record::Imported { trial, point, outputs } => {
                 Written::Imported { trial, point: point.object()?, outputs }
             }
+            Record::Recalled(recalled) => Written::Recalled(recalled),
             Record::Intended { id, tag } => Written::Intended { id, tag },
             Record::Submitted { id, job } => Written::Submitted { id, job },
             Record::Ended { id, finding: Finding { kind, outputs, reason }, wall_s, host } => {
@@ -393,6 +403,7 @@ impl TryFrom<Line> for Entry {
             Written::Imported { trial, point, outputs } => {
                 Record::Imported { trial, point: (&point).into(), outputs }
             }
+            Written::Recalled(recalled) => Record::Recalled(recalled),
             Written::Intended { id, tag } => Record::Intended { id, tag },
             Written::Submitted { id, job } => Record::Submitted { id, job },
             Written::Ended { id, kind, outputs, reason, wall_s, host } => {

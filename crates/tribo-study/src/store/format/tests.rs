@@ -5,6 +5,8 @@ use tribo::trial::{Decision, Ended, Fit, Moves, Purpose, Recipe, RoundStart, Tri
 
 /// A line of each kind of record, as version 0.1.0 wrote it.
 const FIRST: &str = include_str!("../../../tests/data/records-1.0.jsonl");
+/// What format 2.3 added.
+const RECALLED: &str = include_str!("../../../tests/data/records-2.3.jsonl");
 /// What format 2.2 added.
 const BESIDE: &str = include_str!("../../../tests/data/records-2.2.jsonl");
 /// What format 2.1 added.
@@ -193,6 +195,28 @@ fn a_fit_made_beside_keeps_its_bytes_and_needs_a_newer_format() {
     let record = Record::Asked { trial: trial(None, Some(decision)), by_hand: false };
     assert_eq!(needed(&record), Format::BESIDE);
     are_these_bytes(vec![record], BESIDE);
+}
+
+#[test]
+fn earlier_results_and_nominees_keep_their_bytes_and_need_a_newer_format() {
+    let recalled = Recalled {
+        file: "old.parquet".to_owned(),
+        rows: 1_000_000,
+        inputs: vec!["x[3]".to_owned(), "solver".to_owned()],
+        log_chances: vec![-40.5, -21.0],
+        explained: 0.75,
+        points: vec![vec![0.1.into(), "cg".into()], vec![2.into(), "lu".into()]],
+        values: vec![-1.5, 0.1 + 0.2],
+        promising: 1,
+    };
+    let nominees = Some(vec![vec![0.5, 0.25], vec![1.0, 0.0]]);
+    let decision = Decision { results: 4, fit: None, ended: None, fell_back: None, nominees };
+    let records = vec![
+        Record::Recalled(Box::new(recalled)),
+        Record::Asked { trial: trial(None, Some(decision)), by_hand: false },
+    ];
+    assert!(records.iter().all(|record| needed(record) == Format::RECALLED));
+    are_these_bytes(records, RECALLED);
 }
 
 #[test]

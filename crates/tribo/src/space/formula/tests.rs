@@ -160,10 +160,13 @@ proptest! {
                 there[k] += by;
                 formula.tape.values(&there)[place]
             };
-            // Two widths that agree say that differences can be trusted here: no kink, no steep wall.
+            // Two widths that agree, and both sides, say that differences can be trusted here: no steep wall, and no kink,
+            // whose two slopes may cancel at the point itself.
             let (wide, narrow) = ((moved(1e-4) - moved(-1e-4)) / 2e-4, (moved(1e-5) - moved(-1e-5)) / 2e-5);
-            if (wide - narrow).abs() <= 1e-6 * (1.0 + narrow.abs()) && slopes[k].is_finite() {
-                prop_assert!((slopes[k] - narrow).abs() <= 1e-4 * (1.0 + narrow.abs()), "{}: {} {narrow}", formula, slopes[k]);
+            let (after, before) = ((moved(1e-5) - values[place]) / 1e-5, (values[place] - moved(-1e-5)) / 1e-5);
+            let size = 1.0 + narrow.abs();
+            if (wide - narrow).abs() <= 1e-6 * size && (after - before).abs() <= 1e-4 * size && slopes[k].is_finite() {
+                prop_assert!((slopes[k] - narrow).abs() <= 1e-4 * size, "{}: {} {narrow}", formula, slopes[k]);
             }
         }
     }

@@ -144,6 +144,8 @@ pub(super) struct Awaited {
 pub(super) enum Task {
     /// Nothing but data.
     Point,
+    /// A point downhill while inputs are screened: data too, but asked before any test.
+    Downhill,
     /// A result from before.
     Known,
     /// Whether a named input matters: the incumbent, whose value is ..., with that input moved. In any phase.
@@ -202,6 +204,24 @@ impl Context {
     /// Puts a trial at the end of the queue.
     pub(super) fn push(&mut self, recipe: Recipe, z: Vec<f64>, task: Task) {
         self.queue.push_back(Queued { recipe, z, task });
+    }
+
+    /// Puts a trial at the head of the queue.
+    pub(super) fn push_first(&mut self, recipe: Recipe, z: Vec<f64>, task: Task) {
+        self.queue.push_front(Queued { recipe, z, task });
+    }
+
+    /// What a point that sets these inputs departs from, to be as the incumbent is in the others: not a chain of such points, since
+    /// what the incumbent itself set is set anew.
+    pub(super) fn base_of_set(&self, best: TrialId, inputs: &[usize]) -> TrialId {
+        match self.recipes.recipe(best) {
+            Some(Recipe::Set { base, inputs: set })
+                if set.iter().all(|input| inputs.binary_search(input).is_ok()) =>
+            {
+                *base
+            }
+            _ => best,
+        }
     }
 
     /// Takes note of a trial that is under way; whether a model may see its result.

@@ -8,6 +8,8 @@
 //! - They are roughly the same, by the median of the differences beside the spread of the earlier values: the rows stay
 //!   until the search has results of its own, as slopes do. A model that has to pass through both would not come to a point.
 //! - They are not: the rows are dropped. The inputs stay named until each is checked, and the others are screened meanwhile.
+//! - They are not, and all the same though the named inputs differ: those are not inputs of this function. Names go with the rows, and
+//!   the study begins as one without. Two answers say so, and nobody waits for the others.
 
 use super::context::{Context, Task};
 use super::phase::Opening;
@@ -42,10 +44,14 @@ enum Trust {
     Rough,
 }
 
+/// Whether earlier results are taken: nothing was asked, and nothing else is known about the inputs.
+pub(super) fn are_taken(context: &Context) -> bool {
+    context.prior == known::PriorKnowledge::None && context.counts.own == 0
+}
+
 /// Takes earlier results; whether they are of any use.
 pub(super) fn recall(context: &mut Context, digest: &Digest) -> bool {
-    let is_open = context.prior == known::PriorKnowledge::None && context.counts.own == 0;
-    if !is_open || digest.inputs.is_empty() || digest.points.is_empty() {
+    if !are_taken(context) || digest.inputs.is_empty() || digest.points.is_empty() {
         return false;
     }
     known::take_hint(context, Hint::Named(digest.inputs.clone()));
@@ -109,6 +115,28 @@ pub(super) fn are_refuted(context: &Context) -> bool {
     asked >= tuning::REFUTED_BY && difference > noise.max(tuning::ROUGHLY_AS_BEFORE * rows.spread)
 }
 
+/// Drops rows and names if the answers so far show neither the earlier values nor any other effect of the named inputs; whether
+/// it did.
+pub(super) fn drop_idle(context: &mut Context) -> bool {
+    let Some(rows) = context.earlier.as_ref().filter(|rows| rows.trust == Trust::Open) else { return false };
+    let (asked, difference) = rows.differ();
+    let spread = rows.spread;
+    // Answers that are equal to the last digits have no noise, whatever the pair is going to say.
+    let sigma = context.noise.sigma_of_pair().unwrap_or(0.0);
+    let nothing = (tuning::SAME_DEVIATIONS * sigma).max(tuning::SAME_AS_BEFORE * spread);
+    let answers: Vec<f64> = rows.again.iter().flatten().copied().collect();
+    let moves = answers.iter().any(|answer| (answer - answers[0]).abs() > nothing);
+    if asked < tuning::IDLE_BY || moves || difference <= nothing.max(tuning::ROUGHLY_AS_BEFORE * spread) {
+        return false;
+    }
+    context.earlier = None;
+    context.named.clear();
+    context.prior = known::PriorKnowledge::None;
+    context.queue.retain(|queued| !matches!(queued.task, Task::Again(_)));
+    context.found(Fact::AskedAgain { asked, difference, spread, kept: false });
+    true
+}
+
 /// Drops rows that are roughly right, once the search has results of its own.
 pub(super) fn drop_rough(context: &mut Context) {
     let Some(rows) = &context.earlier else { return };
@@ -149,5 +177,50 @@ impl EarlierRows {
             from += width;
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::auto::rehearsal::context;
+
+    /// A context with rows of two inputs, some of which were asked again.
+    fn asked_again(again: &[f64]) -> Context {
+        let mut context = context(60);
+        let points: Vec<Vec<f64>> = (0..20).map(|row| vec![0.05 * row as f64, 0.5]).collect();
+        let digest = Digest {
+            n_rows: 1_000,
+            inputs: vec![3, 9],
+            log_chances: vec![-40.0; 2],
+            explained: 0.9,
+            values: (0..20).map(f64::from).collect(),
+            points,
+            n_promising: 8,
+        };
+        assert!(are_taken(&context) && recall(&mut context, &digest) && !are_taken(&context));
+        again.iter().enumerate().for_each(|(row, value)| told(&mut context, row, Some(*value)));
+        context
+    }
+
+    #[test]
+    fn two_equal_answers_far_from_before_are_no_effect_of_the_inputs() {
+        let mut context = asked_again(&[50.0, 50.0]);
+        assert!(drop_idle(&mut context) && !drop_idle(&mut context));
+        assert!(context.earlier.is_none() && context.named.is_empty() && are_taken(&context));
+        // Under noise they are equal up to it.
+        let mut context = asked_again(&[50.0, 50.2, 49.9]);
+        assert!(!drop_idle(&mut context));
+        context.noise.pair = vec![50.0, 50.3];
+        assert!(drop_idle(&mut context));
+    }
+
+    #[test]
+    fn an_effect_or_the_earlier_values_speak_for_the_names() {
+        for again in [&[50.0][..], &[50.0, 60.0], &[0.0, 1.0], &[1.0, 1.0]] {
+            let mut context = asked_again(again);
+            assert!(!drop_idle(&mut context), "{again:?}");
+            assert_eq!(context.named_inputs(), [3, 9]);
+        }
     }
 }

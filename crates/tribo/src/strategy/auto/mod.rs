@@ -11,10 +11,13 @@
 //! - `search`: a Gaussian process over the inputs named, for a start with the slopes that screening has seen. Where too many
 //!   inputs matter to name them (`dense`), `bins` of them, all of them and `evolution` take turns.
 //!
+//! `limited` is the way of this machine where other outputs have limits.
+//!
 //! All share one `context`: trials, results, noise, names. `recipes` makes a trial's inputs. `known` is what was known before, `earlier` very
 //! many results of it;
 //! `makeshift` is asked where the search cannot go on; `restore` runs the trials of an earlier process again; `report` says
-//! what is known; `choose` says when `auto` is a machine at all; `tuning` has every number that somebody chose.
+//! what is known; `choose` says when `auto` is a machine at all; `tuning` has every number that somebody chose; `early_rounds`
+//! helps the decoder with records of 0.1.0.
 //!
 //! The machine changes by events alone, a trial asked, an outcome told; what it would propose next is a function of its
 //! state. So it is restored by running the events again: tests are cheap to repeat, and what is not, the model's
@@ -24,7 +27,9 @@ mod choose;
 mod context;
 mod dense;
 mod earlier;
+mod early_rounds;
 mod known;
+mod limited;
 mod line;
 mod makeshift;
 mod noise;
@@ -42,6 +47,8 @@ mod tuning;
 
 pub use choose::looks_at_budget;
 pub(super) use choose::{budget, choose, inputs_of};
+pub(super) use early_rounds::EarlyRounds;
+pub(super) use limited::LimitedAuto;
 pub(super) use recipes::Recipes;
 
 use super::bo::Optimiser;
@@ -85,7 +92,9 @@ impl Auto {
 
     /// Which part of the machine has its turn.
     fn turn(&self) -> Origin {
-        if self.phase.screening().is_some_and(Screening::has_test) {
+        if matches!(self.context.queue.front(), Some(queued) if matches!(queued.task, Task::Downhill)) {
+            Origin::Queue
+        } else if self.phase.screening().is_some_and(Screening::has_test) {
             Origin::Round
         } else if !self.context.queue.is_empty() {
             Origin::Queue
@@ -221,6 +230,7 @@ impl Auto {
             // Nothing but data, or for a phase that is over.
             (
                 Task::Point
+                | Task::Downhill
                 | Task::Start { .. }
                 | Task::Scatter
                 | Task::Row
@@ -319,7 +329,7 @@ impl Auto {
 
 impl Engine for Auto {
     fn version(&self) -> Version {
-        Version { engine: "auto", number: 2 }
+        Version { engine: "auto", number: 3 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {
@@ -375,6 +385,10 @@ impl Engine for Auto {
 
     fn hint(&mut self, hint: Hint) {
         known::take_hint(&mut self.context, hint);
+    }
+
+    fn recalls(&self) -> bool {
+        matches!(self.phase, Phase::Start(_)) && earlier::are_taken(&self.context)
     }
 
     fn recall(&mut self, digest: &Digest) -> bool {

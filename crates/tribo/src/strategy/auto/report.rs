@@ -44,6 +44,7 @@ impl Auto {
             verdict,
             n_inputs: recipes.n_inputs,
             active,
+            outputs: vec![],
             n_idle: self.verification.n_idle,
             noise_sd: (noise.step > 0.0).then_some(noise.sigma),
             findings: findings.collect(),

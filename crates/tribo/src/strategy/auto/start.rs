@@ -29,6 +29,8 @@ pub(super) struct Start {
     centre: Option<f64>,
     /// Probes for a crowd of workers.
     probes: Option<Probes>,
+    /// Earlier results were dropped, and what was asked with them has one value.
+    begun_anew: bool,
 }
 
 impl Start {
@@ -43,18 +45,23 @@ impl Start {
         context.push(Recipe::Centre, vec![], Task::Start { pair: true });
         let base = context.centre;
         context.push(Recipe::Jitter { base, balanced: false }, vec![], Task::Start { pair: true });
-        if context.earlier.is_some() {
-            earlier::ask_again(context);
-            self.n_jobs = context.queue.len();
-            return;
-        }
-        context.push(Recipe::Low, vec![], Task::Start { pair: false });
-        context.push(Recipe::High, vec![], Task::Start { pair: false });
-        for row in 0..tuning::START_ROWS {
-            let recipe = Recipe::Latin { batch: 0, count: tuning::START_ROWS, row };
-            context.push(recipe, vec![], Task::Start { pair: false });
+        match context.earlier {
+            Some(_) => earlier::ask_again(context),
+            None => queue_spread(context),
         }
         self.n_jobs = context.queue.len();
+    }
+
+    /// Goes on as without earlier results, of which nothing is left.
+    fn begin_without(&mut self, context: &mut Context) {
+        if context.counts.known < tuning::ENOUGH_KNOWN {
+            queue_spread(context);
+            self.begun_anew = true;
+        }
+        let is_of_start = |task: &Task| matches!(task, Task::Start { .. } | Task::Again(_));
+        let under_way = context.pending.values().filter(|awaited| is_of_start(&awaited.task)).count();
+        self.n_jobs = self.n_back + under_way + context.queue.len();
+        self.begin_probes(context, context.workers >= tuning::CROWD);
     }
 
     /// Plans the start anew, unless something was asked already: with enough results from before, all that is left of it is
@@ -93,7 +100,11 @@ impl Start {
 
     /// Begins with probes as soon as a crowd of workers shows, if they can be made here and are wanted.
     pub(super) fn notice_crowd(&mut self, context: &Context) {
-        let begins = self.probes.is_none() && context.workers == tuning::CROWD;
+        self.begin_probes(context, context.workers == tuning::CROWD);
+    }
+
+    fn begin_probes(&mut self, context: &Context, is_crowd: bool) {
+        let begins = self.probes.is_none() && is_crowd;
         let is_discrete = |input: usize| context.recipes.is_discrete(input);
         let from_centre = matches!(context.recipes.recipe(context.centre), Some(Recipe::Centre));
         let is_open = context.prior == PriorKnowledge::None;
@@ -121,12 +132,17 @@ impl Start {
 
     /// Goes on when most of the start is back, the pair included; earlier if the answers to probes are waiting.
     pub(super) fn settle(&mut self, context: &mut Context) -> Step {
-        let values = context.results.model_values();
+        if self.pair.len() == 2 {
+            context.noise.pair = self.pair.iter().flatten().copied().collect();
+        }
+        if earlier::drop_idle(context) {
+            self.begin_without(context);
+        }
+        let values = if self.begun_anew { spread_values(context) } else { context.results.model_values() };
         // With hardly a value there is nothing to go by yet.
         if !(self.pair.len() == 2 && values.len() >= tuning::FEWEST_VALUES) {
             return Step::Stay;
         }
-        context.noise.pair = self.pair.iter().flatten().copied().collect();
         if self.probes.is_some() {
             context.noise.scale = spread(&values);
             if let Some(step) = self.settle_early(context) {
@@ -184,6 +200,23 @@ impl Start {
             }
         })
     }
+}
+
+/// Queues points in general position: corners and rows.
+fn queue_spread(context: &mut Context) {
+    context.push(Recipe::Low, vec![], Task::Start { pair: false });
+    context.push(Recipe::High, vec![], Task::Start { pair: false });
+    for row in 0..tuning::START_ROWS {
+        let recipe = Recipe::Latin { batch: 0, count: tuning::START_ROWS, row };
+        context.push(recipe, vec![], Task::Start { pair: false });
+    }
+}
+
+/// Their values, as far as they are back.
+fn spread_values(context: &Context) -> Vec<f64> {
+    let is_spread =
+        |id| matches!(context.recipes.recipe(id), Some(Recipe::Low | Recipe::High | Recipe::Latin { .. }));
+    context.results.iter().filter(|result| is_spread(result.id)).map(|result| result.value).collect()
 }
 
 /// Distance of the quartiles; the standard deviation if that is zero.

@@ -21,7 +21,7 @@ use crate::acquisition::Acquisition;
 use crate::error::Result;
 use crate::rng::Stream;
 use crate::surrogate::Posterior;
-use crate::surrogate::kernel::{Kernel, Shape};
+use crate::surrogate::kernel::{Kernel, Shape, Terms};
 use crate::surrogate::probit::{Chances, Probit};
 use faer::{Mat, MatRef};
 
@@ -80,7 +80,8 @@ impl<'a> Chance<'a> {
             for amplitude in AMPLITUDES {
                 let length_scales = vec![length * (centre.len() as f64 / 2.0).sqrt()];
                 let signal_var = amplitude * amplitude;
-                let kernel = Kernel { shape: Shape::Matern52, length_scales, signal_var };
+                let kernel =
+                    Kernel { shape: Shape::Matern52, length_scales, signal_var, terms: Terms::default() };
                 let probit = near.condition(&kernel)?;
                 grid.push((probit.log_evidence(), kernel, probit));
             }

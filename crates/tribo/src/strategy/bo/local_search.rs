@@ -10,6 +10,7 @@
 //! ends lower by a tenth of that distance in perhaps one case of three, which is about as much per evaluation.
 
 use super::chance::Chance;
+use super::grid::Grid;
 use super::model::Model;
 use super::results::{BestFew, Results};
 use super::trust_region::TrustRegion;
@@ -177,12 +178,16 @@ impl LocalSearches {
         model: &Model,
         posterior: &dyn Posterior,
         chance: Option<&Chance<'_>>,
+        grid: Option<&Grid>,
         stream: &mut Stream,
     ) -> Result<Vec<f64>> {
         let d = posterior.dim();
         let kappa = (1 + self.number % 3) as f64;
         let n_points = (16 * d * d).clamp(START_POINTS.0, START_POINTS.1);
-        let points = Mat::from_fn(n_points, d, |_, _| stream.uniform());
+        let mut points = Mat::from_fn(n_points, d, |_, _| stream.uniform());
+        if let Some(grid) = grid {
+            grid.snap_all(&mut points);
+        }
         let prediction = posterior.predict(points.as_ref())?;
         let chances = chance.map(|chance| (chance, chance.values(points.as_ref())));
         // The first one that may be, if all are close to where a search was.

@@ -2,11 +2,13 @@
 //!
 //! An `optimiser` works in the unit cube of one embedding. It has `results`, local searches (`local_search`, in regions of
 //! `trust_region`), and a `model_cache`: the `model` with its last fit (`fit_record`), which sees values through a `warp`,
-//! whether there is noise (`noise_check`), and the posterior with `pending` points taken in, on which it `propose`s; `chance` says where values come back. `quota` shares workers between exploiting and
+//! whether there is noise (`noise_check`), and the posterior with `pending` points taken in, on which it `propose`s; `chance` says where values come back, and a
+//! `grid` of whole numbers and categories which points can be evaluated. `quota` shares workers between exploiting and
 //! exploring.
 
 mod chance;
 mod fit_record;
+mod grid;
 mod local_search;
 mod model;
 mod model_cache;
@@ -57,6 +59,7 @@ impl Bo {
             optimiser.check_noise();
             if optimiser.embedding().is_identity() {
                 optimiser.within(space.region());
+                optimiser.take_values_of(space);
             }
             Ok(optimiser)
         };
@@ -100,7 +103,7 @@ pub(super) fn embedded(unit: Vec<f64>, embedding: &Embedding, region: Option<&Re
 
 impl Engine for Bo {
     fn version(&self) -> Version {
-        Version { engine: "bo", number: 2 }
+        Version { engine: "bo", number: 3 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {

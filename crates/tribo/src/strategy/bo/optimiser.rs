@@ -5,6 +5,7 @@
 //! proposals whether they come from a running study or from its records.
 
 use super::fit_record::Fitted;
+use super::grid::Grid;
 use super::local_search::LocalSearches;
 use super::model::{Basis, Model, Noise, THINNED};
 use super::model_cache::ModelCache;
@@ -17,6 +18,7 @@ use crate::design::Sobol;
 use crate::embed::Embedding;
 use crate::error::{Error, RestoreFault, Result};
 use crate::rng::Stream;
+use crate::space::Space;
 use crate::space::formula::Region;
 use crate::strategy::engine::Next;
 use crate::strategy::settings::{Acquisition, Design, Settings};
@@ -61,6 +63,8 @@ pub(in crate::strategy) struct Optimiser {
     noise_check: NoiseCheck,
     /// Where constraints between inputs are met, if there are any.
     region: Option<Region>,
+    /// The inputs that take whole numbers or categories, if there are any.
+    grid: Option<Grid>,
     /// What its fits are known by.
     identity: Arc<()>,
 }
@@ -98,6 +102,7 @@ impl Optimiser {
             models: ModelCache::default(),
             noise_check: NoiseCheck::default(),
             region: None,
+            grid: None,
             identity: Arc::new(()),
         })
     }
@@ -105,6 +110,12 @@ impl Optimiser {
     /// Proposals are to meet constraints between inputs.
     pub(in crate::strategy) fn within(&mut self, region: Option<Region>) {
         self.region = region;
+    }
+
+    /// Proposals are rated where they can be evaluated. Not where constraints between inputs are to be met: what is moved from
+    /// value to value might miss them.
+    pub(in crate::strategy) fn take_values_of(&mut self, space: &Space) {
+        self.grid = Grid::of(space).filter(|_| self.region.is_none());
     }
 
     /// The first search begins in a small box.
@@ -254,6 +265,7 @@ impl Optimiser {
             n_pending,
             minds_failures,
             region: self.region.as_ref(),
+            grid: self.grid.as_ref(),
             rounds: &self.rounds,
             next,
             purpose,

@@ -5,6 +5,7 @@
 //! point.
 
 use super::chance::{Chance, Chanced};
+use super::grid::Grid;
 use super::local_search::LocalSearches;
 use super::model_cache::Prepared;
 use super::results::{BestFew, INCUMBENTS, Results};
@@ -32,6 +33,8 @@ const PROMISE: f64 = 1e-6;
 pub(super) const MANY_PENDING: usize = 8;
 /// Results with which the maximiser does what it is set to: more with fewer, less with more.
 const USUAL_RESULTS: usize = 300;
+/// Candidates are fewer by this factor where a search looks again at the inputs that take any value, the others being held.
+const AGAIN: usize = 8;
 /// δ of the confidence bound in a portfolio: the paper's.
 const PORTFOLIO_DELTA: f64 = 0.95;
 /// Points of the knowledge gradient's set besides the measured ones, and measured ones at most.
@@ -64,6 +67,8 @@ pub(super) struct Proposer<'a> {
     pub(super) minds_failures: bool,
     /// Where constraints between inputs are met, if there are any.
     pub(super) region: Option<&'a Region>,
+    /// The inputs that take whole numbers or categories, if there are any.
+    pub(super) grid: Option<&'a Grid>,
     /// What each function of a portfolio nominated, in rounds that came back.
     pub(super) rounds: &'a [Vec<Vec<f64>>],
     /// The trial that a point is wanted for, and why.
@@ -83,15 +88,18 @@ impl Proposer<'_> {
         let BestFew { rows } = if local { &searches.own } else { &self.results.leaders };
         let rows = &self.incumbents(rows)?;
         if rows.is_empty() {
-            return Ok(Proposed::at(searches.start(model, posterior, None, &mut stream)?, None));
+            return Ok(Proposed::at(searches.start(model, posterior, None, self.grid, &mut stream)?, None));
         }
         let centre = &self.results.points[rows[0]];
         let d = centre.len();
         let incumbents = Mat::from_fn(rows.len(), d, |i, k| self.results.points[rows[i]][k]);
-        let (low, high) = match local {
+        let (mut low, mut high) = match local {
             true => searches.region.sides(centre, &model.length_scales),
             false => (vec![0.0; d], vec![1.0; d]),
         };
+        if let Some(grid) = self.grid {
+            grid.widen(centre, &mut low, &mut high);
+        }
         let chance = match self.minds_failures && !matches!(self.purpose, Purpose::Explore) {
             true => {
                 let mut stream = Stream::new(self.seed, "chance", id);
@@ -102,7 +110,7 @@ impl Proposer<'_> {
             false => None,
         };
         if local && let Some(ended) = searches.ended(centre, model) {
-            let start = searches.start(model, posterior, chance.as_ref(), &mut stream)?;
+            let start = searches.start(model, posterior, chance.as_ref(), self.grid, &mut stream)?;
             return Ok(Proposed::at(start, Some(ended)));
         }
         let function: Box<dyn Function + '_> = match (
@@ -112,9 +120,14 @@ impl Proposer<'_> {
             (function, Some(chance)) => Box::new(Chanced { function, chance }),
             (function, None) => function,
         };
-        let mut search = |function: &dyn Function| match &self.settings.maximizer {
+        let mut search_near = |function: &dyn Function, near: Option<&[f64]>| match &self.settings.maximizer {
             Maximizer::Gradient(search) => {
-                let (search, best) = (affordable(search, posterior.n_observations()), incumbents.as_ref());
+                let mut search = affordable(search, posterior.n_observations());
+                let near = near.map(|near| Mat::from_fn(1, d, |_, k| near[k]));
+                let best = near.as_ref().unwrap_or(&incumbents).as_ref();
+                if near.is_some() {
+                    search.candidates = search.candidates.div_ceil(AGAIN);
+                }
                 match self.region {
                     None => maximise(function, posterior, &low, &high, best, &search, &mut stream, watch),
                     Some(region) => maximise_inside(
@@ -138,11 +151,15 @@ impl Proposer<'_> {
                 maximise_cmaes(function, posterior, &low, &high, &start, search, &mut stream, watch)
             }
         };
+        let mut search = |function: &dyn Function| match self.grid {
+            Some(grid) => grid.maximise(function, posterior, &mut search_near),
+            None => search_near(function, None),
+        };
         let found = search(&*function)?;
         let is_improvement = matches!(self.settings.acquisition, Acquisition::LogEi | Acquisition::Portfolio);
         let hopeless = is_improvement && found.value < PROMISE.ln();
         if hopeless && local {
-            let start = searches.start(model, posterior, chance.as_ref(), &mut stream)?;
+            let start = searches.start(model, posterior, chance.as_ref(), self.grid, &mut stream)?;
             return Ok(Proposed::at(start, Some(Ended::AtOptimum)));
         }
         // With nothing to gain by the model's word, the model itself is in question: every other point is where it knows least.

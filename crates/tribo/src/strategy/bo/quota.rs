@@ -1,4 +1,4 @@
-//! Sharing workers between exploiting and exploring.
+//! Sharing workers between exploiting, exploring and, under limits, the border of what is feasible.
 //!
 //! The paper gives at most `exploit` of the pending trials to the acquisition function and at most `explore` to the
 //! posterior variance `[@tran2021]`, after GP-UCB-PE `[@contal2013]`. A pending exploration is replaced as soon as it
@@ -14,12 +14,14 @@ pub struct Quota {
     pub exploit: usize,
     /// Trials that maximise the variance at the same time, at most.
     pub explore: usize,
+    /// Under limits, trials that learn where they begin to be met, at most; never more than one in three.
+    pub border: usize,
 }
 
 impl Default for Quota {
     /// Everyone exploits: hallucinated pending points already spread the proposals.
     fn default() -> Self {
-        Quota { exploit: usize::MAX, explore: 0 }
+        Quota { exploit: usize::MAX, explore: 0, border: 0 }
     }
 }
 

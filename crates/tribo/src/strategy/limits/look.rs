@@ -2,6 +2,7 @@
 //! expected of the best point if they were others.
 
 use super::Limited;
+use super::model::Model;
 use super::models::MOST;
 use super::outlook::{self, Outlook};
 use super::results::Results;
@@ -13,8 +14,6 @@ use crate::limit::Limit;
 use crate::space::Direction;
 use crate::space::formula::Region;
 use crate::strategy::study::{Expected, INTERVAL};
-use crate::surrogate::Posterior;
-use crate::surrogate::exact::ExactPosterior;
 use crate::surrogate::watch::Watch;
 use faer::Mat;
 
@@ -53,7 +52,8 @@ impl LimitsLook {
         let Limited { limits, results, models, n_initial, region, .. } = limited;
         let outlook = models.outlook(results, limits, *n_initial, watch)?.clone();
         let is_many = results.points.len() > MOST;
-        let results = if is_many { results.part(limits, MOST) } else { results.clone() };
+        let results =
+            if is_many { results.part(limits, results.points.len(), MOST) } else { results.clone() };
         let (direction, limits, region) = (Direction::Minimize, limits.clone(), region.clone());
         Ok(LimitsLook { direction, limits, outlook, results, region })
     }
@@ -101,8 +101,9 @@ impl LimitsLook {
         let Some(solution) = solve(&outlook, walls, &margins, &low, &high, &starts, watch)? else {
             return Ok(None);
         };
-        let at = |posterior: &ExactPosterior, sight: &Sight| -> Result<Expected> {
-            let prediction = posterior.predict(rows(std::slice::from_ref(&solution.x)).as_ref())?;
+        let at = |posterior: &Model, sight: &Sight| -> Result<Expected> {
+            let prediction =
+                posterior.posterior().predict(rows(std::slice::from_ref(&solution.x)).as_ref())?;
             let (mean, far) = (prediction.mean[0], INTERVAL * prediction.var[0].sqrt());
             Ok(Expected {
                 mean: sight.invert(mean),
@@ -134,7 +135,7 @@ impl LimitsLook {
         for (row, point) in self.results.points.iter().enumerate() {
             under.enter(limits, point.clone(), self.results.objective[row], &self.results.limited[row]);
         }
-        let first = under.best.or_else(|| under.least_violated(limits));
+        let first = under.centre();
         let mut order: Vec<(f64, usize)> =
             under.objective.iter().enumerate().filter_map(|(row, value)| Some(((*value)?, row))).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

@@ -4,9 +4,12 @@
 //! between models take in what is new. All three are functions of the number of results alone, so a study that goes on after
 //! an interruption makes the same models again, and nothing of them is written down.
 
+use super::near::Frame;
 use super::outlook::{self, Outlook};
-use super::output::{self, Fitted, Rows};
+use super::output::{self, Fitted, KINDS, Kind, Rows};
+use super::polynomial::{Polynomial, Recognition};
 use super::results::Results;
+use super::sight::Sight;
 use crate::error::Result;
 use crate::limit::Limit;
 use crate::surrogate::watch::Watch;
@@ -23,9 +26,16 @@ pub(super) const MOST: usize = 400;
 /// Fits of all outputs at some number of results: the objective first, then the limited ones.
 pub(super) type Fits = Vec<Option<Fitted>>;
 
+/// The outputs that are polynomials, the objective first, and whether of their squares.
+pub(super) type Recognised = Vec<Option<(Polynomial, bool)>>;
+
 /// What was made so far.
 #[derive(Default)]
 pub(super) struct Models {
+    /// The search for polynomials of every output and of its square.
+    recognitions: Vec<[Recognition; 2]>,
+    recognised: Recognised,
+    kinds: Vec<Option<Kind>>,
     chosen: Option<(usize, Fits)>,
     fitted: Option<(usize, Fits)>,
     outlook: Option<(usize, Outlook)>,
@@ -41,37 +51,111 @@ impl Models {
         watch: &dyn Watch,
     ) -> Result<&Outlook> {
         let n = results.points.len();
-        if n > MOST {
-            // The models of all are those of a part that is near the best and a part from everywhere.
-            if self.outlook.as_ref().is_none_or(|(made, _)| *made != n) {
-                let part = results.part(limits, MOST);
-                let fits = fit_all(&part, limits, MOST, |_, rows| output::choose(rows, watch))?;
-                self.outlook = Some((n, conditioned(&part, limits, MOST, &fits)?));
-            }
-        } else if self.outlook.as_ref().is_none_or(|(made, _)| *made != n) {
-            let at = last_of(first, CHOICE_GROWTH, 0, n);
-            if self.chosen.as_ref().is_none_or(|(made, _)| *made != at) {
-                let fits = fit_all(results, limits, at, |_, rows| output::choose(rows, watch))?;
-                self.chosen = Some((at, fits));
-            }
-            let (_, chosen) = self.chosen.as_ref().unwrap_or(&NONE);
-            let at = last_of(first, FIT_GROWTH, ALWAYS_FITTED, n);
-            if self.fitted.as_ref().is_none_or(|(made, _)| *made != at) {
-                let again = |number: usize, rows: &Rows<'_>| match chosen.get(number) {
-                    Some(Some(last)) => output::refit(rows, last, watch),
-                    _ => output::choose(rows, watch),
-                };
-                let fits = fit_all(results, limits, at, again)?;
-                self.fitted = Some((at, fits));
-            }
-            let (_, fits) = self.fitted.as_ref().unwrap_or(&NONE);
-            self.outlook = Some((n, conditioned(results, limits, n, fits)?));
+        if self.outlook.as_ref().is_some_and(|(made, _)| *made == n) {
+            return self.current();
         }
+        self.recognised = self.recognise(results, limits, n);
+        if n > MOST {
+            return self.outlook_of_part(results, limits, watch);
+        }
+        let at = last_of(first, CHOICE_GROWTH, 0, n);
+        if self.chosen.as_ref().is_none_or(|(made, _)| *made != at) {
+            let known = self.recognise(results, limits, at);
+            let fits = fit_all(results, limits, at, &known, |_, rows| output::choose(rows, &KINDS, watch))?;
+            self.chosen = Some((at, fits));
+        }
+        let at = last_of(first, FIT_GROWTH, ALWAYS_FITTED, n);
+        if self.fitted.as_ref().is_none_or(|(made, _)| *made != at) {
+            let known = self.recognise(results, limits, at);
+            let (_, chosen) = self.chosen.as_ref().unwrap_or(&NONE);
+            let again = |number: usize, rows: &Rows<'_>| match chosen.get(number) {
+                Some(Some(last)) => output::refit(rows, last, watch),
+                _ => output::choose(rows, &KINDS, watch),
+            };
+            let fits = fit_all(results, limits, at, &known, again)?;
+            self.fitted = Some((at, fits));
+        }
+        // What is a polynomial now, or is none any more, was perhaps not so at the last fit.
+        let (_, fitted) = self.fitted.as_ref().unwrap_or(&NONE);
+        let kept = |number: usize, rows: &Rows<'_>| match fitted.get(number) {
+            Some(Some(last @ Fitted::Process(_))) => Ok(last.clone()),
+            _ => output::choose(rows, &KINDS, watch),
+        };
+        let fits = fit_all(results, limits, n, &self.recognised, kept)?;
+        self.kinds = kinds(&fits);
+        self.outlook = Some((n, conditioned(results, limits, n, &fits, None)?));
+        self.current()
+    }
+
+    /// The models of very many results: those of a part that is near the best and a part from everywhere. What was chosen for
+    /// the part of some results serves until there are a tenth more.
+    fn outlook_of_part(
+        &mut self,
+        results: &Results,
+        limits: &[Limit],
+        watch: &dyn Watch,
+    ) -> Result<&Outlook> {
+        let n = results.points.len();
+        let at = last_of(MOST, FIT_GROWTH, 0, n);
+        if self.fitted.as_ref().is_none_or(|(made, _)| *made != at) {
+            let known = self.recognise(results, limits, at);
+            let part = results.part(limits, at, MOST);
+            let fits = fit_all(&part, limits, MOST, &known, |_, rows| output::choose(rows, &KINDS, watch))?;
+            self.fitted = Some((at, fits));
+        }
+        let part = results.part(limits, n, MOST);
+        let (_, fitted) = self.fitted.as_ref().unwrap_or(&NONE);
+        let kept = |number: usize, rows: &Rows<'_>| match fitted.get(number) {
+            Some(Some(last @ Fitted::Process(_))) => Ok(last.clone()),
+            _ => output::choose(rows, &KINDS, watch),
+        };
+        let fits = fit_all(&part, limits, MOST, &self.recognised, kept)?;
+        self.kinds = kinds(&fits);
+        self.outlook = Some((n, conditioned(&part, limits, MOST, &fits, None)?));
+        self.current()
+    }
+
+    /// The models that were made last.
+    pub(super) fn current(&self) -> Result<&Outlook> {
         match &self.outlook {
             Some((_, outlook)) => Ok(outlook),
             None => Err(crate::error::Error::Empty { what: "models of the outputs" }),
         }
     }
+}
+
+impl Models {
+    /// Which outputs are polynomials, by the first n results.
+    fn recognise(&mut self, results: &Results, limits: &[Limit], n: usize) -> Recognised {
+        self.recognitions.resize(1 + limits.len(), Default::default());
+        let one = |(recognition, rows): (&mut [Recognition; 2], Rows<'_>)| {
+            let [plain, square] = recognition;
+            if let Some(found) = plain.of(&rows.points, &rows.values) {
+                return Some((found.clone(), false));
+            }
+            // A bound below zero has no square that says the same.
+            if !rows.may_be_squared || rows.values.iter().any(|value| *value < 0.0) {
+                return None;
+            }
+            let squares: Vec<f64> = rows.values.iter().map(|value| value * value).collect();
+            square.of(&rows.points, &squares).map(|found| (found.clone(), true))
+        };
+        self.recognitions.iter_mut().zip(rows(results, limits, n)).map(one).collect()
+    }
+
+    /// The kinds of processes of the last outlook.
+    pub(super) fn kinds(&self) -> &[Option<Kind>] {
+        &self.kinds
+    }
+
+    /// The outputs that are polynomials, as of the last outlook.
+    pub(super) fn recognised(&self) -> &Recognised {
+        &self.recognised
+    }
+}
+
+fn kinds(fits: &Fits) -> Vec<Option<Kind>> {
+    fits.iter().map(|fit| fit.as_ref().and_then(Fitted::kind)).collect()
 }
 
 static NONE: (usize, Fits) = (0, vec![]);
@@ -97,30 +181,41 @@ fn rows<'a>(results: &'a Results, limits: &[Limit], n: usize) -> Vec<Rows<'a>> {
     std::iter::once(results.of_objective(n)).chain(limited).collect()
 }
 
-/// Fits of all outputs that have values that differ.
+/// Fits of all outputs that have values that differ; those that are known need none.
 pub(super) fn fit_all(
     results: &Results,
     limits: &[Limit],
     n: usize,
+    known: &Recognised,
     fit: impl Fn(usize, &Rows<'_>) -> Result<Fitted> + Sync,
 ) -> Result<Fits> {
     let rows = rows(results, limits, n);
     let one = |(number, rows): (usize, &Rows<'_>)| {
+        if let Some(Some((polynomial, is_square))) = known.get(number) {
+            let sight = if *is_square { Sight::square(&rows.values) } else { Sight::plain(&rows.values) };
+            return Ok(Some(Fitted::Known(sight, polynomial.clone())));
+        }
         let changes = rows.values.iter().any(|value| *value != rows.values[0]);
         changes.then(|| fit(number, rows)).transpose()
     };
     rows.par_iter().enumerate().map(one).collect()
 }
 
-/// All outputs conditioned on the first n results.
-pub(super) fn conditioned(results: &Results, limits: &[Limit], n: usize, fits: &Fits) -> Result<Outlook> {
+/// All outputs conditioned on the first n results, whose points are in the coordinates of a frame.
+pub(super) fn conditioned(
+    results: &Results,
+    limits: &[Limit],
+    n: usize,
+    fits: &Fits,
+    frame: Option<&Frame>,
+) -> Result<Outlook> {
     let rows = rows(results, limits, n);
     let condition = |(fit, rows): (&Option<Fitted>, &Rows<'_>)| {
-        fit.as_ref().map(|fit| output::condition(rows, fit).map(Arc::new)).transpose()
+        fit.as_ref().map(|fit| output::condition(rows, fit, frame).map(Arc::new)).transpose()
     };
     let mut posteriors = fits.iter().zip(&rows).map(condition).collect::<Result<Vec<_>>>()?;
     let objective = if posteriors.is_empty() { None } else { posteriors.remove(0) };
-    let mut sights = fits.iter().map(|fit| fit.as_ref().map(|fit| fit.sight));
+    let mut sights = fits.iter().map(|fit| fit.as_ref().map(Fitted::sight));
     let sights = (sights.next().flatten(), sights.collect::<Vec<_>>());
     let slope = sights.0.map_or(1.0, |sight| sight.slope(rows[0].centre));
     let sides = outlook::sides(limits, &sights.1);

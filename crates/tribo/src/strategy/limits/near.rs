@@ -4,9 +4,9 @@
 //! to some part of the whole range. So a step is taken on models of the results near by alone, in coordinates in which those
 //! fill the cube, and their values standardised anew. As the box shrinks, so does what such models are wrong by.
 
-use super::models::{conditioned, fit_all};
+use super::models::{Recognised, conditioned, fit_all};
 use super::outlook::Outlook;
-use super::output;
+use super::output::{self, KINDS, Kind, Rows};
 use super::results::Results;
 use crate::error::Result;
 use crate::limit::Limit;
@@ -15,12 +15,13 @@ use crate::surrogate::watch::Watch;
 /// Results are near if they are not farther away than so many radii.
 const REACH: f64 = 2.0;
 /// Results near by at most; and at least, for each coordinate and besides.
-const MOST: usize = 120;
+const MOST: usize = 90;
 const LEAST: (usize, usize) = (2, 4);
 /// Results closer than this part of the reach to a better one are left out: they tell nothing but make the process ill-conditioned.
 const SPACING: f64 = 1e-4;
 
 /// A box that fills the cube.
+#[derive(Clone)]
 pub(super) struct Frame {
     low: Vec<f64>,
     pub(super) width: Vec<f64>,
@@ -32,7 +33,12 @@ impl Frame {
         (0..u.len()).map(|k| (u[k] - self.low[k]) / self.width[k]).collect()
     }
 
-    /// The point of such coordinates.
+    /// The point of such coordinates, wherever it is.
+    pub(super) fn beyond(&self, t: &[f64]) -> Vec<f64> {
+        (0..t.len()).map(|k| self.low[k] + t[k] * self.width[k]).collect()
+    }
+
+    /// The point of such coordinates, in the cube.
     pub(super) fn outside(&self, t: &[f64]) -> Vec<f64> {
         (0..t.len()).map(|k| (self.low[k] + t[k] * self.width[k]).clamp(0.0, 1.0)).collect()
     }
@@ -43,6 +49,8 @@ impl Frame {
 pub(super) fn near(
     results: &Results,
     limits: &[Limit],
+    known: &Recognised,
+    kinds: &[Option<Kind>],
     centre: usize,
     radius: f64,
     watch: &dyn Watch,
@@ -84,6 +92,11 @@ pub(super) fn near(
         own.enter(limits, u, results.objective[row], &results.limited[row]);
     }
     let n = own.points.len();
-    let fits = fit_all(&own, limits, n, |_, rows| output::choose(rows, watch))?;
-    Ok(Some((conditioned(&own, limits, n, &fits)?, frame)))
+    // Near by most outputs are smooth, and else what they are everywhere.
+    let fit = |number: usize, rows: &Rows<'_>| match kinds.get(number).copied().flatten() {
+        Some(kind) if kind != KINDS[0] => output::choose(rows, &[KINDS[0], kind], watch),
+        _ => output::choose(rows, &KINDS[..1], watch),
+    };
+    let fits = fit_all(&own, limits, n, known, fit)?;
+    Ok(Some((conditioned(&own, limits, n, &fits, Some(&frame))?, frame)))
 }

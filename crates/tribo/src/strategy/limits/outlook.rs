@@ -1,11 +1,11 @@
 //! What is expected of all outputs: their models side by side, and how far points are within the limits.
 
+use super::model::Model;
 use super::sight::Sight;
 use crate::acquisition::{Acquisition, LogExpectedImprovement, Pointwise};
 use crate::error::Result;
 use crate::limit::Limit;
 use crate::normal::{log_cdf, log_cdf_slope};
-use crate::surrogate::exact::ExactPosterior;
 use crate::surrogate::{Posterior, PredictionGradient};
 use faer::{Mat, MatRef};
 use std::sync::Arc;
@@ -49,11 +49,11 @@ pub(super) fn sides(limits: &[Limit], sights: &[Option<Sight>]) -> Vec<Side> {
 #[derive(Clone)]
 pub(super) struct Outlook {
     /// Of the objective; None as long as it was never measured.
-    pub(super) objective: Option<Arc<ExactPosterior>>,
+    pub(super) objective: Option<Arc<Model>>,
     /// How much its model sees of one unit of the objective at the best feasible value.
     pub(super) slope: f64,
     /// Of the limited outputs, in the order of the limits; None where one was never measured or never changes.
-    pub(super) limited: Vec<Option<Arc<ExactPosterior>>>,
+    pub(super) limited: Vec<Option<Arc<Model>>>,
     /// How they see values: the objective, and the limited outputs.
     pub(super) sights: (Option<Sight>, Vec<Option<Sight>>),
     pub(super) sides: Vec<Side>,
@@ -99,7 +99,7 @@ impl Outlook {
     pub(super) fn deviations(&self, x: &[f64]) -> Result<Vec<f64>> {
         let x = MatRef::from_row_major_slice(x, 1, x.len());
         let deviation = |side: &Side| match &self.limited[side.limit] {
-            Some(posterior) => Ok(posterior.predict(x)?.var[0].sqrt()),
+            Some(model) => model.deviation(x),
             None => Ok(0.0),
         };
         self.modelled().map(deviation).collect()
@@ -108,14 +108,15 @@ impl Outlook {
     /// Σ log P(side is met) at the rows of x; outputs are taken to be independent.
     pub(super) fn log_chances(&self, x: MatRef<'_, f64>) -> Result<Vec<f64>> {
         let mut values = vec![0.0; x.nrows()];
-        add_chances(&mut values, &self.limited, &self.sides, x)?;
+        let limited = self.limited.iter().map(|model| model.as_ref().map(|model| model.posterior()));
+        add_chances(&mut values, limited, &self.sides, x)?;
         Ok(values)
     }
 
     /// The same with pending points taken in at their means.
     pub(super) fn hallucinate(&self, pending: MatRef<'_, f64>) -> Result<Expected> {
-        let taken = |posterior: &Option<Arc<ExactPosterior>>| {
-            posterior.as_ref().map(|posterior| posterior.hallucinate(pending)).transpose()
+        let taken = |posterior: &Option<Arc<Model>>| {
+            posterior.as_ref().map(|model| model.posterior().hallucinate(pending)).transpose()
         };
         let limited = self.limited.iter().map(taken).collect::<Result<_>>()?;
         Ok(Expected { objective: taken(&self.objective)?, limited, sides: self.sides.clone() })
@@ -130,13 +131,13 @@ pub(super) struct Expected {
 }
 
 /// Adds Σ log P(side is met) at the rows of x to `values`; `limited` are the models in the order of the limits.
-fn add_chances<P: Posterior + ?Sized>(
+fn add_chances<'a>(
     values: &mut [f64],
-    limited: &[Option<impl std::ops::Deref<Target = P>>],
+    limited: impl Iterator<Item = Option<&'a dyn Posterior>>,
     sides: &[Side],
     x: MatRef<'_, f64>,
 ) -> Result<()> {
-    for (limit, posterior) in limited.iter().enumerate() {
+    for (limit, posterior) in limited.enumerate() {
         let Some(posterior) = posterior else { continue };
         let prediction = posterior.predict(x)?;
         for side in sides.iter().filter(|side| side.limit == limit) {
@@ -160,7 +161,7 @@ const EQUAL_WIDTH: f64 = 0.01;
 
 impl Hopes<'_> {
     /// log P(side is met) and its slopes in mean and variance.
-    fn chance(side: &Side, mean: f64, var: f64) -> (f64, f64, f64) {
+    pub(super) fn chance(side: &Side, mean: f64, var: f64) -> (f64, f64, f64) {
         let sd = var.sqrt().max(1e-9);
         let excess = side.sign * (mean - side.bound) - side.tolerance;
         if side.equal {
@@ -185,7 +186,8 @@ impl Acquisition for Hopes<'_> {
                 *value += ei.score(prediction.mean[i], prediction.var[i]).value;
             }
         }
-        add_chances(&mut values, &self.expected.limited, &self.expected.sides, x)?;
+        let limited = self.expected.limited.iter().map(|posterior| posterior.as_deref());
+        add_chances(&mut values, limited, &self.expected.sides, x)?;
         Ok(values)
     }
 

@@ -1,9 +1,12 @@
-//! The model of one output: a Gaussian process on what a sight makes of its values.
+//! Finding the model of one output: a Gaussian process on what a sight makes of its values, or a polynomial of them.
 //!
 //! A model is a function of the results in the order told, whatever was asked in between: sight and shape of the kernel are
 //! chosen at some numbers of results, hyper-parameters are fitted at more of them, and between these the model is conditioned
 //! on what is new. So nothing has to be written down to make it again.
 
+use super::model::{Known, Model};
+use super::near::Frame;
+use super::polynomial::Polynomial;
 use super::sight::Sight;
 use crate::error::{Error, Result};
 use crate::surrogate::data::Data;
@@ -26,10 +29,41 @@ pub(super) const NOISE_MUST_EXPLAIN: (f64, f64) = (0.05, 0.4);
 
 /// What a fit found.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fitted {
-    pub(super) sight: Sight,
-    pub(super) hyper: Hyperparameters,
-    pub(super) noisy: bool,
+pub(super) enum Fitted {
+    Process(Process),
+    Known(Sight, Polynomial),
+}
+
+/// The shape of a kernel, and whether there is noise.
+pub(super) type Kind = (Shape, bool);
+
+/// Kinds of processes that are compared.
+pub(super) const KINDS: [Kind; 3] =
+    [(Shape::SquaredExponential, false), (Shape::Matern52, false), (Shape::Matern52, true)];
+
+/// A Gaussian process.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Process {
+    sight: Sight,
+    hyper: Hyperparameters,
+    noisy: bool,
+}
+
+impl Fitted {
+    /// The kind of process it is, if it is one.
+    pub(super) fn kind(&self) -> Option<Kind> {
+        match self {
+            Fitted::Process(process) => Some((process.hyper.kernel.shape, process.noisy)),
+            Fitted::Known(..) => None,
+        }
+    }
+
+    pub(super) fn sight(&self) -> Sight {
+        match self {
+            Fitted::Process(process) => process.sight,
+            Fitted::Known(sight, _) => *sight,
+        }
+    }
 }
 
 /// An output's measured points and values.
@@ -40,6 +74,8 @@ pub(super) struct Rows<'a> {
     pub(super) centre: f64,
     /// Nats per result that noise must explain to be believed in.
     pub(super) noise_must_explain: f64,
+    /// Whether squares of the values say the same: limits are not negative.
+    pub(super) may_be_squared: bool,
 }
 
 impl Rows<'_> {
@@ -48,16 +84,14 @@ impl Rows<'_> {
     }
 }
 
-/// Chooses sight, shape and noise by evidence.
-pub(super) fn choose(rows: &Rows<'_>, watch: &dyn Watch) -> Result<Fitted> {
+/// Chooses sight and one of these kinds by evidence.
+pub(super) fn choose(rows: &Rows<'_>, kinds: &[Kind], watch: &dyn Watch) -> Result<Fitted> {
     let (x, n) = (rows.matrix(), rows.values.len() as f64);
-    let mut best: Option<(f64, Fitted)> = None;
+    let mut best: Option<(f64, Process)> = None;
     for sight in Sight::candidates(&rows.values, rows.centre) {
         let y: Vec<f64> = rows.values.iter().map(|&value| sight.apply(value)).collect();
         let jacobian = sight.log_jacobian(&rows.values);
-        for (shape, noisy) in
-            [(Shape::SquaredExponential, false), (Shape::Matern52, false), (Shape::Matern52, true)]
-        {
+        for &(shape, noisy) in kinds {
             let gp = process(shape, x.ncols(), noisy, None);
             let (posterior, report) = match gp.fit(x.as_ref(), &y, watch) {
                 Ok(fitted) => fitted,
@@ -68,30 +102,42 @@ pub(super) fn choose(rows: &Rows<'_>, watch: &dyn Watch) -> Result<Fitted> {
             let evidence = report.objective * n + jacobian - handicap;
             if best.as_ref().is_none_or(|(other, _)| evidence > *other) {
                 let hyper = posterior.hyperparameters().clone();
-                best = Some((evidence, Fitted { sight, hyper, noisy }));
+                best = Some((evidence, Process { sight, hyper, noisy }));
             }
         }
     }
-    best.map(|(_, fitted)| fitted).ok_or(Error::Empty { what: "models of an output" })
+    best.map(|(_, process)| Fitted::Process(process)).ok_or(Error::Empty { what: "models of an output" })
 }
 
 /// Fits the hyper-parameters anew, from those of another fit.
 pub(super) fn refit(rows: &Rows<'_>, last: &Fitted, watch: &dyn Watch) -> Result<Fitted> {
+    let Fitted::Process(last) = last else { return choose(rows, &KINDS, watch) };
     let x = rows.matrix();
     let y: Vec<f64> = rows.values.iter().map(|&value| last.sight.apply(value)).collect();
     let gp = process(last.hyper.kernel.shape, x.ncols(), last.noisy, Some(&last.hyper));
     match gp.fit(x.as_ref(), &y, watch) {
-        Ok((posterior, _)) => Ok(Fitted { hyper: posterior.hyperparameters().clone(), ..last.clone() }),
+        Ok((posterior, _)) => {
+            Ok(Fitted::Process(Process { hyper: posterior.hyperparameters().clone(), ..last.clone() }))
+        }
         Err(error @ Error::Stopped { .. }) => Err(error),
-        Err(_) => Ok(last.clone()),
+        Err(_) => Ok(Fitted::Process(last.clone())),
     }
 }
 
-/// The process at the hyper-parameters of a fit, given these rows.
-pub(super) fn condition(rows: &Rows<'_>, fitted: &Fitted) -> Result<ExactPosterior> {
+/// The model of a fit, given these rows in the coordinates of a frame.
+pub(super) fn condition(rows: &Rows<'_>, fitted: &Fitted, frame: Option<&Frame>) -> Result<Model> {
+    let fitted = match fitted {
+        Fitted::Process(process) => process,
+        Fitted::Known(sight, polynomial) => {
+            let (polynomial, sight, frame) = (polynomial.clone(), *sight, frame.cloned());
+            return Ok(Model::Known(Known { polynomial, sight, frame }));
+        }
+    };
     let x = rows.matrix();
     let y: Vec<f64> = rows.values.iter().map(|&value| fitted.sight.apply(value)).collect();
-    ExactPosterior::new(&Data::new(x.as_ref(), &y)?, &fitted.hyper, Mean::Estimated)
+    let data = Data::new(x.as_ref(), &y)?;
+    ExactPosterior::new(&data, &fitted.hyper, Mean::Estimated)
+        .map(|process| Model::Process(Box::new(process)))
 }
 
 fn process(shape: Shape, d: usize, noisy: bool, last: Option<&Hyperparameters>) -> ExactGp {

@@ -1,10 +1,18 @@
 //! One proposal under limits.
 
+use super::Turn;
+use super::border::Border;
+use super::model::{Known, Model};
+use super::models::Recognised;
 use super::near::near;
 use super::outlook::{Hopes, Outlook, Side};
+use super::output::Kind;
 use super::results::Results;
+use super::sight::Sight;
 use super::solve::{VIOLATION, solve};
+use super::trend::Trend;
 use super::walls::Walls;
+use crate::acquisition::Acquisition;
 use crate::acquisition::maximize::{Search, maximise, maximise_inside};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
@@ -16,11 +24,11 @@ use crate::surrogate::Posterior;
 use crate::surrogate::watch::Watch;
 use crate::trial::Purpose;
 use faer::Mat;
+use std::sync::Arc;
 
-/// Of so many proposals one looks over the whole cube.
-const GLOBAL_EVERY: usize = 4;
-/// Standard deviations of the limits that a step keeps away from them.
-const CAUTION: f64 = 1.0;
+/// Standard deviations of the limits that a step keeps away from them; others where the first leads to a point that is under
+/// way, since the quickest of several evaluations near the optimum is sooner than one of them.
+const CAUTIONS: [f64; 4] = [1.0, 0.5, 1.7, 0.0];
 /// Points that the search for a step begins from, besides the best.
 const STARTS: usize = 15;
 /// Points that are compared for it.
@@ -33,72 +41,141 @@ const KNOWN_RADIUS: f64 = 0.01;
 const DOUBT: f64 = 1e-2;
 /// Two points closer than this, in any coordinate, are one to the models.
 const SAME: f64 = 1e-7;
+/// Half the way from the best result to the bottom of the trend that is worth going.
+const LEAST_REACH: f64 = 0.015;
 
 pub(super) struct Proposer<'a> {
     pub(super) limits: &'a [Limit],
     pub(super) results: &'a Results,
     pub(super) outlook: &'a Outlook,
+    pub(super) known: &'a Recognised,
+    pub(super) kinds: &'a [Option<Kind>],
     pub(super) pending: Vec<&'a [f64]>,
     pub(super) radius: f64,
     /// Where constraints between inputs are met, if there are any.
     pub(super) region: Option<&'a Region>,
     pub(super) seed: u64,
-    pub(super) turn: usize,
+    pub(super) turn: Turn,
+    /// Half the side of the box of this turn.
+    pub(super) reach: f64,
     pub(super) id: u64,
 }
 
 impl Proposer<'_> {
     pub(super) fn propose(&self, watch: &dyn Watch) -> Result<(Vec<f64>, Purpose)> {
         let mut stream = Stream::new(self.seed, "limits", self.id);
-        let is_global = self.turn % GLOBAL_EVERY == GLOBAL_EVERY - 1;
-        let centre = self.results.best.or_else(|| self.results.least_violated(self.limits));
-        let (Some(centre), false) = (centre, is_global) else {
+        let (Some(centre), false) = (self.results.centre(), self.is_anywhere()) else {
             return Ok((self.hope(None, &mut stream, watch)?, Purpose::Explore));
         };
         let at = &self.results.points[centre];
-        let side = |k: usize| ((at[k] - self.radius).max(0.0), (at[k] + self.radius).min(1.0));
+        let radius = self.reach;
+        let side = |k: usize| ((at[k] - radius).max(0.0), (at[k] + radius).min(1.0));
         let (low, high): (Vec<f64>, Vec<f64>) = (0..at.len()).map(side).unzip();
+        if matches!(self.turn, Turn::Wide | Turn::Bottom)
+            && let Some(best) = self.results.best
+            && let Some(x) = self.towards_the_bottom(best, &mut stream, watch)?
+        {
+            return Ok((x, Purpose::Exploit));
+        }
         // An equality is met by no point that is merely probable.
-        if (self.results.best.is_some() || self.limits.iter().any(Limit::is_equality))
-            && let Some(step) = self.step(centre, &low, &high, &mut stream, watch)?
+        let may_step = self.results.best.is_some() || self.limits.iter().any(Limit::is_equality);
+        if self.turn != Turn::Hope
+            && may_step
+            && let Some(step) = self.step(centre, radius, &low, &high, &mut stream, watch)?
         {
             return Ok((step, Purpose::Exploit));
         }
         Ok((self.hope(Some((&low, &high)), &mut stream, watch)?, Purpose::Exploit))
     }
 
+    /// Whether the turn is in the whole cube.
+    fn is_anywhere(&self) -> bool {
+        matches!(self.turn, Turn::Cube | Turn::Border)
+    }
+
     /// The lowest mean of the objective where the means of the limits, with caution, are met; None if that is nowhere new.
     fn step(
         &self,
         centre: usize,
+        radius: f64,
         low: &[f64],
         high: &[f64],
         stream: &mut Stream,
         watch: &dyn Watch,
     ) -> Result<Option<Vec<f64>>> {
-        let own = match self.radius <= NEAR {
-            true => near(self.results, self.limits, centre, self.radius, watch)?,
+        let own = match radius <= NEAR {
+            true => near(self.results, self.limits, self.known, self.kinds, centre, radius, watch)?,
             false => None,
         };
         let at = &self.results.points[centre];
-        let x = match &own {
+        let cautions = if self.pending.is_empty() { &CAUTIONS[..1] } else { &CAUTIONS };
+        let new = |x: Vec<f64>| self.new_point(x);
+        match &own {
             Some((outlook, frame)) => {
                 let (low, high) = (frame.inside(low), frame.inside(high));
                 let walls = self.region.map(|region| Walls { region, frame: Some(frame) });
-                let x = step(outlook, walls, &frame.inside(at), &low, &high, stream, watch)?;
-                x.map(|x| frame.outside(&x))
+                let new = |x: Vec<f64>| new(frame.outside(&x));
+                step(outlook, walls, &frame.inside(at), &low, &high, cautions, new, stream, watch)
             }
             None => {
                 let walls = self.region.map(|region| Walls { region, frame: None });
-                step(self.outlook, walls, at, low, high, stream, watch)?
+                step(self.outlook, walls, at, low, high, cautions, new, stream, watch)
             }
+        }
+    }
+
+    /// A step on the means around the lowest feasible result near the bottom of the objective's trend, or that bottom if
+    /// there is none; None if there is no trend or its bottom is where the best result is. The bottom is known to some part of
+    /// a ripple only, and no result there can be better than one that was improved to its last digits: so the search goes on
+    /// there as if the best result were not.
+    fn towards_the_bottom(
+        &self,
+        best: usize,
+        stream: &mut Stream,
+        watch: &dyn Watch,
+    ) -> Result<Option<Vec<f64>>> {
+        let Some(bottom) = self.bottom(stream, watch)? else { return Ok(None) };
+        let reach = 0.5 * self.results.far(best, &bottom);
+        if reach < LEAST_REACH {
+            return Ok(None);
+        }
+        let Some(row) = self.results.lowest_near(self.limits, &bottom, reach) else {
+            return Ok(self.new_point(bottom));
         };
+        let at = &self.results.points[row];
+        let side = |k: usize| ((at[k] - reach).max(0.0), (at[k] + reach).min(1.0));
+        let (low, high): (Vec<f64>, Vec<f64>) = (0..at.len()).map(side).unzip();
+        self.step(row, reach, &low, &high, stream, watch)
+    }
+
+    /// The lowest point of a draw of the objective's trend, among the results it is of, where the means of the limits are met.
+    fn bottom(&self, stream: &mut Stream, watch: &dyn Watch) -> Result<Option<Vec<f64>>> {
+        // What is known exactly has no ripples that are not known.
+        if !matches!(self.outlook.objective.as_deref(), Some(Model::Process(_))) {
+            return Ok(None);
+        }
+        let Some(trend) = Trend::draw(self.results, stream) else { return Ok(None) };
+        let values: Vec<f64> = trend.rows.iter().filter_map(|&row| self.results.objective[row]).collect();
+        let at = &self.results.points[trend.rows[0]];
+        let side = |k: usize| {
+            let along = || trend.rows.iter().map(|&row| self.results.points[row][k]);
+            (along().fold(f64::INFINITY, f64::min), along().fold(f64::NEG_INFINITY, f64::max))
+        };
+        let (low, high): (Vec<f64>, Vec<f64>) = (0..at.len()).map(side).unzip();
+        let known = Known { polynomial: trend.polynomial, sight: Sight::plain(&values), frame: None };
+        let outlook = Outlook { objective: Some(Arc::new(Model::Known(known))), ..self.outlook.clone() };
+        let walls = self.region.map(|region| Walls { region, frame: None });
+        step(&outlook, walls, at, &low, &high, &CAUTIONS[..1], Some, stream, watch)
+    }
+
+    /// The point where constraints between inputs are met, unless it was measured or is under way.
+    fn new_point(&self, x: Vec<f64>) -> Option<Vec<f64>> {
         // To the last digit: a step ends at a border but for rounding.
         let x = match self.region {
-            Some(region) => x.and_then(|x| region.nearest(&x)),
+            Some(region) => region.nearest(&x)?,
             None => x,
         };
-        Ok(x.filter(|x| self.results.nearest(x) > SAME && self.is_apart(x)))
+        (self.results.nearest(&x) > SAME && self.is_apart(&x)).then_some(x)
     }
 
     /// Whether a point is not one that is under way.
@@ -108,7 +185,8 @@ impl Proposer<'_> {
         !self.pending.iter().any(is_near)
     }
 
-    /// Where an improvement that is feasible is most probable, in a box or in the whole cube.
+    /// Where an improvement that is feasible is most probable, in a box or in the whole cube; or where most can be learned
+    /// about the border of what is feasible, if it is the turn for that.
     fn hope(
         &self,
         sides: Option<(&[f64], &[f64])>,
@@ -125,24 +203,35 @@ impl Proposer<'_> {
             None => expected.limited.iter().flatten().next().map(|posterior| &**posterior),
         };
         let anchor = anchor.ok_or(Error::Empty { what: "models of the outputs" })?;
-        let centre = self.results.best.or_else(|| self.results.least_violated(self.limits));
+        let centre = self.results.centre();
         let best = match (self.results.best, &self.outlook.objective) {
             (Some(row), Some(objective)) => {
                 let at = Mat::from_fn(1, d, |_, k| self.results.points[row][k]);
-                Some(objective.predict(at.as_ref())?.mean[0])
+                Some(objective.posterior().predict(at.as_ref())?.mean[0])
             }
             _ => None,
         };
         let known = Mat::from_fn(usize::from(centre.is_some()), d, |_, k| {
             centre.map_or(0.5, |row| self.results.points[row][k])
         });
-        let hopes = Hopes { expected: &expected, best };
+        let function: Box<dyn Acquisition + '_> = match (self.turn, best) {
+            (Turn::Border, Some(best)) => Box::new(Border { expected: &expected, best }),
+            _ => Box::new(Hopes { expected: &expected, best }),
+        };
         let search = Search { candidates: 512, rounds: 24, evaluations: 1_500, ..Search::default() };
         let found = match self.region {
-            None => maximise(&hopes, anchor, low, high, known.as_ref(), &search, stream, watch)?,
-            Some(region) => {
-                maximise_inside(region, &hopes, anchor, low, high, known.as_ref(), &search, stream, watch)?
-            }
+            None => maximise(&*function, anchor, low, high, known.as_ref(), &search, stream, watch)?,
+            Some(region) => maximise_inside(
+                region,
+                &*function,
+                anchor,
+                low,
+                high,
+                known.as_ref(),
+                &search,
+                stream,
+                watch,
+            )?,
         };
         if self.results.nearest(&found.x) > SAME {
             return Ok(found.x);
@@ -152,13 +241,16 @@ impl Proposer<'_> {
     }
 }
 
-/// The lowest mean of the objective in a box where the means of the limits, with caution, are met.
+/// The lowest mean of the objective in a box where the means of the limits are met, with the first of the cautions that leads
+/// to a point that `new` makes of it.
 fn step(
     outlook: &Outlook,
     walls: Option<Walls<'_>>,
     centre: &[f64],
     low: &[f64],
     high: &[f64],
+    cautions: &[f64],
+    new: impl Fn(Vec<f64>) -> Option<Vec<f64>>,
     stream: &mut Stream,
     watch: &dyn Watch,
 ) -> Result<Option<Vec<f64>>> {
@@ -168,15 +260,21 @@ fn step(
         return Ok(None);
     };
     let deviations = outlook.deviations(&bold.x)?;
-    let equal = outlook.modelled().map(|side| side.equal);
-    let margins: Vec<f64> =
-        deviations.iter().zip(equal).map(|(sd, equal)| if equal { 0.0 } else { CAUTION * sd }).collect();
     let starts = [bold.x.clone(), centre.to_vec()];
-    let careful = solve(outlook, walls, &margins, low, high, &starts, watch)?;
-    Ok(Some(match careful {
-        Some(careful) if careful.violation <= 10.0 * VIOLATION => careful.x,
-        _ => bold.x,
-    }))
+    for caution in cautions {
+        let equal = outlook.modelled().map(|side| side.equal);
+        let margins: Vec<f64> =
+            deviations.iter().zip(equal).map(|(sd, equal)| if equal { 0.0 } else { caution * sd }).collect();
+        let careful = solve(outlook, walls, &margins, low, high, &starts, watch)?;
+        let x = match careful {
+            Some(careful) if careful.violation <= 10.0 * VIOLATION => careful.x,
+            _ => bold.x.clone(),
+        };
+        if let Some(x) = new(x) {
+            return Ok(Some(x));
+        }
+    }
+    Ok(None)
 }
 
 /// Points to begin from: the best, and those of a random sample that the means like best.
@@ -204,13 +302,15 @@ pub(super) fn known(
     results: &Results,
     limits: &[Limit],
     outlook: &Outlook,
+    recognised: &Recognised,
+    kinds: &[Option<Kind>],
     region: Option<&Region>,
     radius: f64,
     sign: f64,
     watch: &dyn Watch,
 ) -> Result<Vec<LimitKnown>> {
-    let Some(centre) = results.best.or_else(|| results.least_violated(limits)) else { return Ok(vec![]) };
-    let own = near(results, limits, centre, radius.clamp(KNOWN_RADIUS, NEAR), watch)?;
+    let Some(centre) = results.centre() else { return Ok(vec![]) };
+    let own = near(results, limits, recognised, kinds, centre, radius.clamp(KNOWN_RADIUS, NEAR), watch)?;
     let (outlook, at) = match &own {
         Some((near, frame)) => (near, frame.inside(&results.points[centre])),
         None => (outlook, results.points[centre].clone()),

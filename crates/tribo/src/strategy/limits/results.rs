@@ -15,7 +15,13 @@ pub(super) struct Results {
     pub(super) best: Option<usize>,
     /// Results that were the best feasible one when they came, the last of them the best of all.
     bests: Vec<usize>,
+    /// The result that is least beyond its limits, as long as none is feasible.
+    least: Option<usize>,
 }
+
+/// Results that say how far from its limit an output usually is: the last ones, so that each of a hundred thousand told again
+/// does not look at all.
+const WINDOW: usize = 400;
 
 impl Results {
     /// Takes a result in; true if it is the best feasible one now.
@@ -38,17 +44,21 @@ impl Results {
             self.best = Some(row);
             self.bests.push(row);
         }
+        if self.best.is_none() {
+            self.least = self.least_of_all(limits);
+        }
         is_best
     }
 
-    /// So many of the results: half of them the nearest to the best, the others evenly from the rest, in the order told.
-    pub(super) fn part(&self, limits: &[Limit], count: usize) -> Results {
-        let centre = self.best.or_else(|| self.least_violated(limits)).unwrap_or(0);
+    /// So many of the first n results: half of them the nearest to the best, the others evenly from the rest, in the order told.
+    pub(super) fn part(&self, limits: &[Limit], n: usize, count: usize) -> Results {
+        let best = self.bests.iter().rfind(|row| **row < n).copied();
+        let centre = best.or(self.least.filter(|row| *row < n)).unwrap_or(0);
         let far = |row: usize| {
             let pairs = self.points[row].iter().zip(&self.points[centre]);
             pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
         };
-        let mut order: Vec<(f64, usize)> = (0..self.points.len()).map(|row| (far(row), row)).collect();
+        let mut order: Vec<(f64, usize)> = (0..n).map(|row| (far(row), row)).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let near = (count / 2).min(order.len());
         let mut rows: Vec<usize> = order[..near].iter().map(|&(_, row)| row).collect();
@@ -70,7 +80,7 @@ impl Results {
         let (points, values): (Vec<&[f64]>, Vec<f64>) = known.unzip();
         let best = self.bests.iter().rfind(|row| **row < n).and_then(|&row| self.objective[row]);
         let centre = best.unwrap_or_else(|| median(&values));
-        Rows { points, values, centre, noise_must_explain: NOISE_MUST_EXPLAIN.0 }
+        Rows { points, values, centre, noise_must_explain: NOISE_MUST_EXPLAIN.0, may_be_squared: true }
     }
 
     /// The rows of a limited output among the first `n` results.
@@ -81,14 +91,24 @@ impl Results {
             (Some(low), Some(high)) => 0.5 * (low + high),
             (low, high) => low.or(high).unwrap_or(0.0),
         };
-        Rows { points, values, centre, noise_must_explain: NOISE_MUST_EXPLAIN.1 }
+        let may_be_squared = [limit.low(), limit.high()].into_iter().flatten().all(|bound| bound > 0.0);
+        Rows { points, values, centre, noise_must_explain: NOISE_MUST_EXPLAIN.1, may_be_squared }
     }
 
-    /// The result that is least beyond its limits; the first told of equals. None if no result has all limited outputs.
-    pub(super) fn least_violated(&self, limits: &[Limit]) -> Option<usize> {
-        let spreads = self.spreads(limits);
-        let known =
-            (0..self.points.len()).filter_map(|row| Some((row, self.violation(limits, &spreads, row)?)));
+    /// The best result, or as long as none is feasible the one that is least beyond its limits.
+    pub(super) fn centre(&self) -> Option<usize> {
+        self.best.or(self.least)
+    }
+
+    /// The result that is least beyond its limits; the first told of equals. None if no result has all limited outputs. Beyond
+    /// the window only the last result and the least before it are compared.
+    fn least_of_all(&self, limits: &[Limit]) -> Option<usize> {
+        let (n, spreads) = (self.points.len(), self.spreads(limits));
+        let rows: Vec<usize> = match n > WINDOW {
+            true => self.least.into_iter().chain([n - 1]).collect(),
+            false => (0..n).collect(),
+        };
+        let known = rows.into_iter().filter_map(|row| Some((row, self.violation(limits, &spreads, row)?)));
         let least = known.fold(None, |least: Option<(usize, f64)>, other| match least {
             Some(least) if least.1 <= other.1 => Some(least),
             _ => Some(other),
@@ -99,8 +119,13 @@ impl Results {
     /// How far from its limit each limited output usually is.
     fn spreads(&self, limits: &[Limit]) -> Vec<f64> {
         let spread = |(j, limit): (usize, &Limit)| {
-            let far: Vec<f64> =
-                self.limited.iter().filter_map(|row| Some(limit.excess(row[j]?).abs())).collect();
+            let far: Vec<f64> = self
+                .limited
+                .iter()
+                .rev()
+                .take(WINDOW)
+                .filter_map(|row| Some(limit.excess(row[j]?).abs()))
+                .collect();
             median(&far).max(limit.tolerance()).max(f64::MIN_POSITIVE)
         };
         limits.iter().enumerate().map(spread).collect()
@@ -117,27 +142,40 @@ impl Results {
     /// Whether a result that is beyond a limit gains more than it is beyond.
     pub(super) fn is_better_than_beyond(&self, limits: &[Limit], row: usize, best: usize) -> bool {
         let (Some(value), Some(lowest)) = (self.objective[row], self.objective[best]) else { return false };
-        // No result is less than nothing beyond its limits. The spreads look at all results, which each of a hundred thousand
-        // told again would pay for.
+        // No result is less than nothing beyond its limits.
         if value >= lowest {
             return false;
         }
-        let far: Vec<f64> = self.objective.iter().flatten().map(|value| (value - lowest).abs()).collect();
+        let last = self.objective.iter().rev().take(WINDOW).flatten();
+        let far: Vec<f64> = last.map(|value| (value - lowest).abs()).collect();
         let spread = median(&far).max(f64::MIN_POSITIVE);
         let violation = self.violation(limits, &self.spreads(limits), row);
         violation.is_some_and(|violation| violation < (lowest - value) / spread)
     }
 
+    /// The lowest feasible result that is not farther than that from a point.
+    pub(super) fn lowest_near(&self, limits: &[Limit], u: &[f64], reach: f64) -> Option<usize> {
+        let is_met = |(limit, value): (&Limit, &Option<f64>)| value.is_some_and(|value| limit.is_met(value));
+        let is_near = |row: &usize| self.far(*row, u) < reach;
+        let is_feasible = |row: &usize| limits.iter().zip(&self.limited[*row]).all(is_met);
+        let near = (0..self.points.len()).filter(is_near).filter(is_feasible);
+        let valued = near.filter_map(|row| Some((self.objective[row]?, row)));
+        valued.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row)
+    }
+
+    /// How far a result is from a point, by the coordinate that differs most.
+    pub(super) fn far(&self, row: usize, u: &[f64]) -> f64 {
+        self.points[row].iter().zip(u).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    }
+
     /// How far two results are apart, by the coordinate that differs most.
     pub(super) fn apart(&self, a: usize, b: usize) -> f64 {
-        let pairs = self.points[a].iter().zip(&self.points[b]);
-        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        self.far(a, &self.points[b])
     }
 
     /// How far the nearest measured point is, by the coordinate that differs most.
     pub(super) fn nearest(&self, u: &[f64]) -> f64 {
-        let apart = |other: &Vec<f64>| u.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        self.points.iter().map(apart).fold(f64::INFINITY, f64::min)
+        (0..self.points.len()).map(|row| self.far(row, u)).fold(f64::INFINITY, f64::min)
     }
 }
 

@@ -17,12 +17,25 @@ pub struct Insight {
     pub n_inputs: usize,
     /// Inputs known to matter, strongest first.
     pub active: Vec<ActiveInput>,
+    /// Under limits, the inputs that drive each output, the objective first; empty where nobody looks.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub outputs: Vec<DrivenOutput>,
     /// Inputs that were moved all at once without a change: they do not matter, as far as can be seen from the best point.
     pub n_idle: usize,
     /// Standard deviation of a value, once it is known.
     pub noise_sd: Option<f64>,
     /// How this came about.
     pub findings: Vec<Finding>,
+}
+
+impl Insight {
+    /// The same with the objective called by its name.
+    pub fn with_objective(mut self, name: &str) -> Insight {
+        if let Some(objective) = self.outputs.first_mut() {
+            name.clone_into(&mut objective.output);
+        }
+        self
+    }
 }
 
 /// Whether few inputs matter.
@@ -47,6 +60,16 @@ pub struct ActiveInput {
     pub input: usize,
     /// Why it is said to matter; None if the user said so.
     pub evidence: Option<Evidence>,
+}
+
+/// An output and the inputs that drive it.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct DrivenOutput {
+    /// Its name; `objective` for the one that is optimised.
+    pub output: String,
+    /// Inputs known to change it, strongest first.
+    pub inputs: Vec<ActiveInput>,
 }
 
 /// What shows that an input matters.
@@ -282,7 +305,12 @@ impl fmt::Display for Fact {
 impl fmt::Display for Insight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.doing)?;
-        if !self.active.is_empty() {
+        for DrivenOutput { output, inputs } in self.outputs.iter().filter(|driven| !driven.inputs.is_empty())
+        {
+            let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+            writeln!(f, "  {output} is driven by {}", names.join(", "))?;
+        }
+        if !self.active.is_empty() && self.outputs.is_empty() {
             writeln!(f, "{} of {} inputs matter:", self.active.len(), self.n_inputs)?;
             for input in &self.active {
                 match input.evidence {

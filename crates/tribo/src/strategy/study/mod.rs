@@ -19,7 +19,7 @@ mod recommend;
 mod refit;
 mod restore;
 
-pub use insight::{ActiveInput, DenseArm, Evidence, Fact, Finding, Insight, Verdict};
+pub use insight::{ActiveInput, DenseArm, DrivenOutput, Evidence, Fact, Finding, Insight, Verdict};
 pub use limits::{LimitKnown, LimitState};
 pub(super) use look::INTERVAL;
 pub use look::{Expected, Look};
@@ -27,7 +27,7 @@ pub use predict::Predicted;
 pub use recommend::Recommended;
 pub use refit::{Refit, Refitted};
 
-use super::auto::{self, Auto};
+use super::auto::{self, Auto, LimitedAuto};
 use super::bo::Bo;
 use super::digest::Digest;
 use super::engine::{Engine, Hint, Next, Plan, Version};
@@ -129,13 +129,12 @@ impl Study {
         let under_limits = |words: &str| format!("limits: {words}, with a model of every limited output");
         let (strategy, explanation) = match strategy {
             Strategy::Auto(settings) if !limits.is_empty() => {
-                if !settings.active.is_empty() {
-                    return Err(refused(
-                        &limits,
-                        "`active` names inputs, which a search under limits does not know",
-                    ));
+                match auto::choose(&space, settings, evaluations)? {
+                    (machine @ Strategy::Auto(_), why) => {
+                        (machine, format!("{why}, for each limited output"))
+                    }
+                    _ => (Strategy::Bo(Settings::bo()), under_limits("steps to the best feasible point")),
                 }
-                (Strategy::Bo(Settings::bo()), under_limits("steps to the best feasible point"))
             }
             Strategy::Auto(settings) => auto::choose(&space, settings, evaluations)?,
             Strategy::Random => (Strategy::Random, "random: uniform points, as asked".to_owned()),
@@ -158,7 +157,10 @@ impl Study {
             Strategy::Auto(settings) => {
                 let given = auto::inputs_of(&space, &settings.active)?;
                 let left = auto::budget(evaluations).saturating_sub(spent);
-                Box::new(Auto::new(&space, left, seed, given))
+                match limits.is_empty() {
+                    true => Box::new(Auto::new(&space, left, seed, given)),
+                    false => Box::new(LimitedAuto::new(&space, limits.clone(), left, seed, given)),
+                }
             }
         };
         let discrete =
@@ -198,6 +200,7 @@ impl Study {
             verdict: Verdict::Open,
             n_inputs: self.space.n_inputs(),
             active: vec![],
+            outputs: vec![],
             n_idle: 0,
             noise_sd: None,
             findings: vec![],
@@ -429,6 +432,11 @@ impl Study {
     /// it had found it with.
     pub fn hint(&mut self, hint: Hint) {
         self.engine.hint(hint);
+    }
+
+    /// Whether [`Study::recall`] is of use to it now, with results that name inputs.
+    pub fn recalls(&self) -> bool {
+        self.engine.recalls()
     }
 
     /// Says what very many earlier results of the function say; to be told before the first ask. Whether it is of any use: not if

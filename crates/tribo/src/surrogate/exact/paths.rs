@@ -4,7 +4,7 @@
 //!   g(s) = s √(2/F) Σⱼ wⱼ cos(ωⱼᵀ s/ℓ + bⱼ)            w ~ N(0, 1), b ~ U(0, 2π)
 //!
 //! g is a draw from the prior in F random features `[@rahimi2007]`: ω is normal for the squared exponential and Student's
-//! with 2ν degrees of freedom for Matérn-ν. What the data say is exact; only the prior is approximated, where there are none.
+//! with 2ν degrees of freedom for Matérn-ν. A linear term is drawn exactly, by its slopes. What the data say is exact; only the prior is approximated, where there are none.
 //!
 //! Drawing costs n² for each path, a value n + F. Joint samples at q points would cost q³ and be exact; they are
 //! `Posterior::sample`.
@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::linalg::product;
 use crate::rng::Stream;
 use crate::surrogate::data::check_queries;
-use crate::surrogate::kernel::{Kernel, Scaled, Shape};
+use crate::surrogate::kernel::{Curve, Kernel, Scaled};
 use faer::{Mat, MatRef};
 use std::f64::consts::TAU;
 
@@ -34,6 +34,8 @@ pub struct Paths {
     phases: Vec<f64>,
     /// s √(2/F) w, [F, 1 + paths]; 0 in the first column, which is the mean.
     feature_weights: Mat<f64>,
+    /// Of the features of a linear term, [d, 1 + paths]; no row where there is none.
+    linear_weights: Mat<f64>,
     /// C⁻¹(y - μ - g(X) - ε), [n, 1 + paths]; α in the first column.
     data_weights: Mat<f64>,
 }
@@ -43,7 +45,7 @@ impl ExactPosterior {
     pub fn paths(&self, n_paths: usize, n_features: usize, stream: &mut Stream) -> Paths {
         let kernel = self.hyper.kernel.clone();
         let d = self.origin.len();
-        let frequencies = draw_frequencies(kernel.shape, n_features, d, stream);
+        let frequencies = draw_frequencies(&kernel, n_features, d, stream);
         let phases: Vec<f64> = (0..n_features).map(|_| TAU * stream.uniform()).collect();
         let amplitude = (2.0 * kernel.signal_var / n_features.max(1) as f64).sqrt();
         // The first column is the mean: no prior draw and no noise.
@@ -54,12 +56,15 @@ impl ExactPosterior {
             Mat::from_fn(self.alpha.len(), 1 + n_paths, |i, j| drawn(j, self.noise_var(i).sqrt(), stream));
         let features = features(&self.x, &frequencies, &phases);
         product::add_product(data_weights.as_mut(), 1.0, features.as_ref(), feature_weights.as_ref());
+        let linear = kernel.linear_features(&self.x);
+        let linear_weights = Mat::from_fn(linear.ncols(), 1 + n_paths, |_, j| drawn(j, 1.0, stream));
+        product::add_product(data_weights.as_mut(), 1.0, linear.as_ref(), linear_weights.as_ref());
         product::solve_lower(self.factor.l(), data_weights.as_mut());
         product::solve_lower_transposed(self.factor.l(), data_weights.as_mut());
         let data_weights =
             Mat::from_fn(self.alpha.len(), 1 + n_paths, |i, j| self.alpha[i] - data_weights[(i, j)]);
         let (origin, x, mean) = (self.origin.clone(), self.x.clone(), self.mean_constant());
-        Paths { kernel, origin, x, mean, frequencies, phases, feature_weights, data_weights }
+        Paths { kernel, origin, x, mean, frequencies, phases, feature_weights, linear_weights, data_weights }
     }
 }
 
@@ -75,32 +80,60 @@ impl Paths {
             let k = self.kernel.matrix(&scaled, &self.x);
             product::add_product(block.as_mut(), 1.0, k.as_ref(), self.data_weights.as_ref());
             let features = features(&scaled, &self.frequencies, &self.phases);
-            product::add_product(block, 1.0, features.as_ref(), self.feature_weights.as_ref());
+            product::add_product(block.as_mut(), 1.0, features.as_ref(), self.feature_weights.as_ref());
+            let linear = self.kernel.linear_features(&scaled);
+            product::add_product(block, 1.0, linear.as_ref(), self.linear_weights.as_ref());
         }
         Ok(values)
     }
 }
 
-/// ω of the spectrum of a shape, [F, d].
-fn draw_frequencies(shape: Shape, n_features: usize, d: usize, stream: &mut Stream) -> Mat<f64> {
+/// ω of the spectrum of a kernel, [F, d]. That of a sum is a mixture: a feature is of one term, as often as its share says.
+fn draw_frequencies(kernel: &Kernel, n_features: usize, d: usize, stream: &mut Stream) -> Mat<f64> {
     // 2ν, for which a χ² variable is so many squares of normal ones.
-    let degrees = match shape {
-        Shape::Matern12 => Some(1),
-        Shape::Matern32 => Some(3),
-        Shape::Matern52 => Some(5),
-        Shape::SquaredExponential => None,
+    let degrees = match kernel.shape.curve() {
+        Curve::Matern12 => Some(1),
+        Curve::Matern32 => Some(3),
+        Curve::Matern52 => Some(5),
+        Curve::SquaredExponential => None,
+    };
+    let scale = |stream: &mut Stream| {
+        degrees.map_or(1.0, |degrees: i32| {
+            let chi_squared: f64 = (0..degrees).map(|_| stream.normal().powi(2)).sum();
+            (f64::from(degrees) / chi_squared.max(1e-12)).sqrt()
+        })
     };
     let mut frequencies = Mat::zeros(n_features, d);
     for j in 0..n_features {
-        let scale = degrees.map_or(1.0, |degrees: i32| {
-            let chi_squared: f64 = (0..degrees).map(|_| stream.normal().powi(2)).sum();
-            (f64::from(degrees) / chi_squared.max(1e-12)).sqrt()
-        });
-        for k in 0..d {
-            frequencies[(j, k)] = scale * stream.normal();
+        let of = if kernel.shape.is_sum() { drawn_inputs(kernel, d, stream) } else { None };
+        let Some(inputs) = of else {
+            let scale = scale(stream);
+            (0..d).for_each(|k| frequencies[(j, k)] = scale * stream.normal());
+            continue;
+        };
+        for k in inputs {
+            let stretch = kernel.length_scale(k) / kernel.terms.length_scales[k];
+            frequencies[(j, k)] = stretch * scale(stream) * stream.normal();
         }
     }
     frequencies
+}
+
+/// The inputs of a term of a sum, drawn by the shares: one, two of a pair, none of a constant; None for the joint kernel.
+fn drawn_inputs(kernel: &Kernel, d: usize, stream: &mut Stream) -> Option<Vec<usize>> {
+    let shares = kernel.shares();
+    let mut left = stream.uniform();
+    let mut is_it = |share: f64| {
+        left -= share;
+        left < 0.0
+    };
+    if let Some(k) = shares.inputs.iter().position(|&share| is_it(share)) {
+        return Some(vec![k]);
+    }
+    if is_it(shares.pairs) {
+        return Some(stream.choose(d, 2));
+    }
+    is_it(shares.constant).then(Vec::new)
 }
 
 /// cos(ωⱼᵀx̃ᵢ + bⱼ), [q, F].
@@ -120,16 +153,29 @@ mod tests {
     use crate::surrogate::Posterior;
     use crate::surrogate::data::Data;
     use crate::surrogate::hyper::{Hyperparameters, Mean};
+    use crate::surrogate::kernel::{Shape, Terms};
 
     #[test]
     fn they_have_the_mean_and_the_variance_of_the_posterior() {
         let seed = 11;
-        for shape in Shape::ALL {
+        let sums = ["matern12+additive", "matern32+pairs", "se+constant+linear"];
+        let sums = sums.map(|name| Shape::from_name(name).unwrap());
+        for shape in Shape::ALL.into_iter().chain(sums) {
             let mut stream = Stream::new(seed, "paths", 0);
             let (n, d) = (8, 2);
             let x = Mat::from_fn(n, d, |_, _| stream.uniform());
             let y: Vec<f64> = (0..n).map(|i| 3.0 + (4.0 * x[(i, 0)]).cos() * x[(i, 1)]).collect();
-            let kernel = Kernel::new(shape, vec![0.4, 0.7], 0.8, d).unwrap();
+            let parts = shape.parts();
+            let each = |is_there: bool, values: [f64; 2]| if is_there { values.to_vec() } else { vec![] };
+            let terms = Terms {
+                length_scales: each(parts.additive || parts.pairs, [0.3, 0.5]),
+                weights: each(parts.additive, [0.6, 0.6]),
+                pairs: parts.pairs.then_some(1.2),
+                constant: parts.constant.then_some(0.5),
+                slopes: each(parts.linear, [0.3, 0.2]),
+                centre: each(parts.linear, [0.5, 0.1]),
+            };
+            let kernel = Kernel::sum(shape, vec![0.4, 0.7], terms, 0.8, d).unwrap();
             let hyper = Hyperparameters::new(kernel, 1e-4).unwrap();
             let data = Data::new(x.as_ref(), &y).unwrap();
             let posterior = ExactPosterior::new(&data, &hyper, Mean::Estimated).unwrap();

@@ -70,9 +70,10 @@ fn conditional(
         let start = block * BLOCK;
         let rows = x.subrows(start, BLOCK.min(x.nrows() - start));
         // [b, m]
-        let mut kfu = kernel.matrix(&Scaled::new(kernel, rows, &origin), &inducing);
+        let points = Scaled::new(kernel, rows, &origin);
+        let mut kfu = kernel.matrix(&points, &inducing);
         whiten_rows(luu.l(), kfu.as_mut());
-        let mut left = vec![kernel.signal_var; rows.nrows()];
+        let mut left = kernel.diagonal(&points);
         for j in 0..kfu.ncols() {
             left.iter_mut().zip(kfu.col_as_slice(j)).for_each(|(left, w)| *left -= w * w);
         }

@@ -4,17 +4,24 @@
 //! elementary:
 //!   ∂k/∂log ℓₖ  = s² h (xₖ - x'ₖ)²/ℓₖ²          ∂k/∂log s² = k
 //!   ∂k/∂xₖ      = -s² h (xₖ - x'ₖ)/ℓₖ²
-//! so a shape is just the pair (g, h); `shape.rs` has them. Distances are formed from differences, not from
+//! so a kernel is just the pair (g, h); `curve.rs` has them. Distances are formed from differences, not from
 //! |x|² + |z|² - 2 x·z: the expansion loses half the digits of close points, and close points are what an
 //! optimiser produces. Cost of a block [b, m]: b m (2d + about 20) flops.
 //!
+//! `terms.rs` adds to that: kernels of each input alone, products of two of them, a constant, a linear function; the same calls
+//! do all of it. `shape.rs` says which, and has the names.
+//!
 //! Blocks are stored [points, other points] with the points contiguous; see `linalg::product`.
 
+mod curve;
 mod scaled;
 mod shape;
+mod terms;
 
+pub use curve::Curve;
 pub use scaled::Scaled;
-pub use shape::Shape;
+pub use shape::{NAMES, Parts, Shape};
+pub use terms::{Shares, Terms};
 
 use crate::error::{Error, Result};
 use crate::linalg::dispatch::vectorised;
@@ -28,35 +35,53 @@ const FEW: usize = 24;
 /// Points whose gradients are summed together.
 const LANES: usize = 8;
 
-/// A stationary kernel with its hyper-parameters.
+/// A kernel with its hyper-parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kernel {
-    /// The function g.
+    /// Its form.
     pub shape: Shape,
     /// ℓ: one entry for all inputs, or one for each input.
     pub length_scales: Vec<f64>,
-    /// s², the prior variance.
+    /// s², the prior variance, without that of a linear term.
     pub signal_var: f64,
+    /// Those of a sum; none of a single kernel.
+    pub terms: Terms,
 }
 
 impl Kernel {
     /// A kernel whose hyper-parameters are positive and finite, for inputs of dimension `d`.
     pub fn new(shape: Shape, length_scales: Vec<f64>, signal_var: f64, d: usize) -> Result<Kernel> {
-        let kernel = Kernel { shape, length_scales, signal_var };
-        kernel.check(d)?;
-        Ok(kernel)
+        Kernel { shape, length_scales, signal_var, terms: Terms::default() }.checked(d)
+    }
+
+    /// As [`Kernel::new`], of a shape that is a sum, with a length scale for each input.
+    pub fn sum(
+        shape: Shape,
+        length_scales: Vec<f64>,
+        terms: Terms,
+        signal_var: f64,
+        d: usize,
+    ) -> Result<Kernel> {
+        Kernel { shape, length_scales, signal_var, terms }.checked(d)
+    }
+
+    fn checked(self, d: usize) -> Result<Kernel> {
+        self.check(d)?;
+        Ok(self)
     }
 
     /// Refuses what [`Kernel::new`] would not make. The fields are public, so every use from outside asks.
     pub(crate) fn check(&self, d: usize) -> Result<()> {
         let n_lengths = self.length_scales.len();
-        if n_lengths != 1 && n_lengths != d {
+        let is_sum = self.shape.is_sum();
+        if n_lengths != d && (is_sum || n_lengths != 1) {
             return Err(Error::Size {
                 what: "number of length scales (one, or one for each input)",
                 expected: d,
                 found: n_lengths,
             });
         }
+        self.terms.check(self.shape.parts(), d)?;
         for &value in &self.length_scales {
             check_positive("length scale", value)?;
         }
@@ -68,13 +93,19 @@ impl Kernel {
         if self.length_scales.len() == 1 { self.length_scales[0] } else { self.length_scales[k] }
     }
 
+    /// Hyper-parameters beside s².
+    pub fn n_parameters(&self) -> usize {
+        self.length_scales.len() + self.terms.n_parameters()
+    }
+
     /// Fills the first `x.len()` rows of `out` [b, m] with k(xᵢ, zⱼ).
     pub fn fill(&self, x: &Scaled, z: &Scaled, out: &mut Mat<f64>) {
         if x.len() < FEW && x.len() < z.len() {
             let mut row = vec![0.0; z.len()];
             for i in 0..x.len() {
                 z.squared_distances(x, i, &mut row);
-                self.shape.values(self.signal_var, &mut row);
+                self.shape.curve().values(self.joint_var(), &mut row);
+                self.add_terms(z, x, i, &mut row);
                 set_row(out, i, &row);
             }
             return;
@@ -82,17 +113,19 @@ impl Kernel {
         for j in 0..z.len() {
             let column = &mut out.col_as_slice_mut(j)[..x.len()];
             x.squared_distances(z, j, column);
-            self.shape.values(self.signal_var, column);
+            self.shape.curve().values(self.joint_var(), column);
+            self.add_terms(x, z, j, column);
         }
     }
 
-    /// As [`Kernel::fill`], and fills `slopes` [b, m] with s² h(r²).
+    /// As [`Kernel::fill`], and fills `slopes` [b, m] with s² h(r²), in a sum that of the joint kernel.
     pub fn fill_with_slope(&self, x: &Scaled, z: &Scaled, out: &mut Mat<f64>, slopes: &mut Mat<f64>) {
         if x.len() < FEW && x.len() < z.len() {
             let (mut row, mut slope_row) = (vec![0.0; z.len()], vec![0.0; z.len()]);
             for i in 0..x.len() {
                 z.squared_distances(x, i, &mut row);
-                self.shape.values_and_slopes(self.signal_var, &mut row, &mut slope_row);
+                self.shape.curve().values_and_slopes(self.joint_var(), &mut row, &mut slope_row);
+                self.add_terms(z, x, i, &mut row);
                 set_row(out, i, &row);
                 set_row(slopes, i, &slope_row);
             }
@@ -102,7 +135,8 @@ impl Kernel {
             let column = &mut out.col_as_slice_mut(j)[..x.len()];
             let slope = &mut slopes.col_as_slice_mut(j)[..x.len()];
             x.squared_distances(z, j, column);
-            self.shape.values_and_slopes(self.signal_var, column, slope);
+            self.shape.curve().values_and_slopes(self.joint_var(), column, slope);
+            self.add_terms(x, z, j, column);
         }
     }
 
@@ -113,10 +147,11 @@ impl Kernel {
         out
     }
 
-    /// Adds Σᵢⱼ Dᵢⱼ ∂kᵢⱼ/∂log ℓₖ to `gradient[k]` (or the sum over k to `gradient[0]` for one length scale).
+    /// Adds Σᵢⱼ Dᵢⱼ ∂kᵢⱼ/∂log ℓₖ to `gradient[k]` (or the sum over k to `gradient[0]` for one length scale), and after
+    /// these the same for the numbers of a sum's terms: length scales, weights, slopes.
     ///
     /// `slopes` holds s² h as made by [`Kernel::fill_with_slope`] and is overwritten with D ∘ s² h; `weights` is D.
-    pub fn add_length_scale_gradient(
+    pub fn add_parameter_gradient(
         &self,
         x: &Scaled,
         z: &Scaled,
@@ -137,10 +172,23 @@ impl Kernel {
                 }
             }
         }
+        self.add_term_gradient(x, z, weights, &mut gradient[self.length_scales.len()..]);
     }
 
-    /// Fills `out` [b, d] with Σⱼ Eᵢⱼ ∂kᵢⱼ/∂xᵢₖ where `weighted` is E ∘ s² h.
-    pub fn input_gradient(&self, x: &Scaled, z: &Scaled, weighted: &Mat<f64>, out: &mut Mat<f64>) {
+    /// Fills `out` [b, d] with Σⱼ Eᵢⱼ ∂kᵢⱼ/∂xᵢₖ.
+    ///
+    /// `slopes` holds s² h as made by [`Kernel::fill_with_slope`] and is overwritten with E ∘ s² h; `weights` is E.
+    pub fn input_gradient(
+        &self,
+        x: &Scaled,
+        z: &Scaled,
+        weights: &Mat<f64>,
+        slopes: &mut Mat<f64>,
+        out: &mut Mat<f64>,
+    ) {
+        for j in 0..z.len() {
+            multiply(&mut slopes.col_as_slice_mut(j)[..x.len()], &weights.col_as_slice(j)[..x.len()]);
+        }
         let d = x.dim();
         let mut sums = vec![[0.0; LANES]; d];
         for start in (0..x.len()).step_by(LANES) {
@@ -148,7 +196,7 @@ impl Kernel {
             let point = |k: usize, i: usize| if i < n { x.input(k)[start + i] } else { 0.0 };
             let points: Vec<[f64; LANES]> = (0..d).map(|k| std::array::from_fn(|i| point(k, i))).collect();
             sums.fill([0.0; LANES]);
-            add_weighted_differences(weighted.as_ref().subrows(start, n), &points, z, &mut sums);
+            add_weighted_differences(slopes.as_ref().subrows(start, n), &points, z, &mut sums);
             for k in 0..d {
                 // The scaled difference already carries one 1/ℓ; the derivative has two.
                 let factor = -1.0 / self.length_scale(k);
@@ -156,6 +204,7 @@ impl Kernel {
                 column.iter_mut().zip(&sums[k]).for_each(|(out, sum)| *out = sum * factor);
             }
         }
+        self.add_term_input_gradient(x, z, weights, out);
     }
 }
 

@@ -13,6 +13,8 @@ pub struct Scaled {
     values: Vec<f64>,
     n: usize,
     d: usize,
+    /// Origin minus centre, for a kernel with a linear term; empty for others.
+    offsets: Vec<f64>,
 }
 
 impl Scaled {
@@ -26,6 +28,8 @@ impl Scaled {
     /// As [`Scaled::new`], into memory that is already there.
     pub fn assign(&mut self, kernel: &Kernel, x: MatRef<'_, f64>, origin: &[f64]) {
         (self.n, self.d) = (x.nrows(), x.ncols());
+        self.offsets.clear();
+        self.offsets.extend(kernel.terms.centre.iter().zip(origin).map(|(centre, origin)| origin - centre));
         self.values.clear();
         self.values.reserve(self.n * self.d);
         for k in 0..self.d {
@@ -46,7 +50,7 @@ impl Scaled {
     /// Some consecutive points, copied.
     pub fn subset(&self, rows: std::ops::Range<usize>) -> Scaled {
         let values = (0..self.d).flat_map(|k| self.input(k)[rows.clone()].iter().copied()).collect();
-        Scaled { values, n: rows.len(), d: self.d }
+        Scaled { values, n: rows.len(), d: self.d, offsets: self.offsets.clone() }
     }
 
     /// Number of points.
@@ -67,6 +71,11 @@ impl Scaled {
     /// Input k of every point.
     pub fn input(&self, k: usize) -> &[f64] {
         &self.values[k * self.n..(k + 1) * self.n]
+    }
+
+    /// Origin minus centre in input k, for a kernel with a linear term.
+    pub(super) fn offset(&self, k: usize) -> f64 {
+        self.offsets[k]
     }
 
     /// Fills `out` with |xᵢ - zⱼ|² for all i.

@@ -1,20 +1,13 @@
-//! The functions g(r²) of the kernels and their slopes h(r²) = -2 g'(r²).
+//! The form of a kernel, and how it is written: a curve, and after it any of the terms of a sum, each once.
 //!
-//! | shape     | a    | g                    | h                  |
-//! |-----------|------|----------------------|--------------------|
-//! | Matern12  | r    | e⁻ᵃ                  | e⁻ᵃ / r            |
-//! | Matern32  | √3 r | (1 + a) e⁻ᵃ          | 3 e⁻ᵃ              |
-//! | Matern52  | √5 r | (1 + a + a²/3) e⁻ᵃ   | 5/3 (1 + a) e⁻ᵃ    |
-//! | SE        | r    | e^(-r²/2)            | e^(-r²/2)          |
+//!   matern32   matern52+additive   se+additive+pairs+constant   matern32+linear
 //!
-//! h of Matern-1/2 is infinite at r = 0, where the kernel has a kink. It is only ever multiplied by a
-//! coordinate difference (zero there) or its square, so it is cut off at a tiny r, which makes those
-//! products zero.
+//! This is the only place that knows the words; programs and the Python package ask it.
 
-use crate::linalg::dispatch::vectorised;
-use crate::linalg::exp::exp;
+use super::Curve;
+use crate::error::{Error, Result};
 
-/// The form of a stationary kernel.
+/// The form of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Rough: continuous sample paths.
@@ -25,119 +18,128 @@ pub enum Shape {
     Matern52,
     /// Infinitely smooth.
     SquaredExponential,
+    /// A sum: that curve of the distance in all inputs, and the terms named.
+    Sum(Curve, Parts),
+}
+
+/// What a sum has beside the kernel of all inputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Parts {
+    /// A kernel of each input alone.
+    pub additive: bool,
+    /// The products of the kernels of two inputs, for all pairs of them.
+    pub pairs: bool,
+    /// A number.
+    pub constant: bool,
+    /// A linear function.
+    pub linear: bool,
+}
+
+/// The words of the terms, in the order of a name.
+pub(super) const WORDS: [&str; 4] = ["additive", "pairs", "constant", "linear"];
+
+/// Names of kernels, for messages.
+pub const NAMES: &str = "matern12, matern32, matern52 or se, and after it any of +additive (a kernel of each input alone), \
+                         +pairs (products of those of two inputs), +constant and +linear, as in matern32+additive+linear";
+
+impl Parts {
+    fn each(&mut self) -> [&mut bool; 4] {
+        [&mut self.additive, &mut self.pairs, &mut self.constant, &mut self.linear]
+    }
+
+    /// Whether there are kernels of one input, with a length scale for each.
+    pub(in crate::surrogate) fn of_one_input(self) -> bool {
+        self.additive || self.pairs
+    }
 }
 
 impl Shape {
-    /// Every shape, roughest first.
+    /// Every shape of a single kernel, roughest first.
     pub const ALL: [Shape; 4] =
         [Shape::Matern12, Shape::Matern32, Shape::Matern52, Shape::SquaredExponential];
 
-    /// The name used in files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Shape::Matern12 => "matern12",
-            Shape::Matern32 => "matern32",
-            Shape::Matern52 => "matern52",
-            Shape::SquaredExponential => "se",
+    /// A curve with terms; the single kernel where there are none.
+    pub fn new(curve: Curve, parts: Parts) -> Shape {
+        match curve {
+            _ if parts != Parts::default() => Shape::Sum(curve, parts),
+            Curve::Matern12 => Shape::Matern12,
+            Curve::Matern32 => Shape::Matern32,
+            Curve::Matern52 => Shape::Matern52,
+            Curve::SquaredExponential => Shape::SquaredExponential,
         }
+    }
+
+    /// The function of the distance in all inputs.
+    pub fn curve(self) -> Curve {
+        match self {
+            Shape::Matern12 => Curve::Matern12,
+            Shape::Matern32 => Curve::Matern32,
+            Shape::Matern52 => Curve::Matern52,
+            Shape::SquaredExponential => Curve::SquaredExponential,
+            Shape::Sum(curve, _) => curve,
+        }
+    }
+
+    /// The terms beside it.
+    pub fn parts(self) -> Parts {
+        if let Shape::Sum(_, parts) = self { parts } else { Parts::default() }
+    }
+
+    /// Whether there are terms beside the kernel of all inputs.
+    pub fn is_sum(self) -> bool {
+        self.parts() != Parts::default()
+    }
+
+    /// The name used in files and on the command line.
+    pub fn name(self) -> String {
+        let mut parts = self.parts();
+        let words = WORDS.into_iter().zip(parts.each()).filter(|(_, is_there)| **is_there);
+        std::iter::once(self.curve().name()).chain(words.map(|(word, _)| word)).collect::<Vec<_>>().join("+")
     }
 
     /// The shape of that name.
-    pub fn from_name(name: &str) -> Option<Shape> {
-        Shape::ALL.into_iter().find(|shape| shape.name() == name)
-    }
-
-    /// Replaces every r² in `column` by s² g(r²).
-    pub(super) fn values(self, signal_var: f64, column: &mut [f64]) {
-        match self {
-            Shape::Matern12 => matern12(signal_var, column),
-            Shape::Matern32 => matern32(signal_var, column),
-            Shape::Matern52 => matern52(signal_var, column),
-            Shape::SquaredExponential => squared_exponential(signal_var, column),
-        }
-    }
-
-    /// Replaces every r² in `column` by s² g(r²) and puts s² h(r²) into `slopes`.
-    pub(super) fn values_and_slopes(self, signal_var: f64, column: &mut [f64], slopes: &mut [f64]) {
-        match self {
-            Shape::Matern12 => matern12_slopes(signal_var, column, slopes),
-            Shape::Matern32 => matern32_slopes(signal_var, column, slopes),
-            Shape::Matern52 => matern52_slopes(signal_var, column, slopes),
-            Shape::SquaredExponential => {
-                squared_exponential(signal_var, column);
-                slopes.copy_from_slice(column);
+    pub fn from_name(name: &str) -> Result<Shape> {
+        let unknown = || Error::UnknownKernel { name: name.to_owned(), known: NAMES };
+        let mut words = name.split('+');
+        let first = words.next().unwrap_or_default();
+        let curve = Curve::ALL.into_iter().find(|curve| curve.name() == first).ok_or_else(unknown)?;
+        let mut parts = Parts::default();
+        for word in words {
+            let place = WORDS.iter().position(|known| *known == word).ok_or_else(unknown)?;
+            if std::mem::replace(parts.each()[place], true) {
+                return Err(unknown());
             }
         }
+        Ok(Shape::new(curve, parts))
     }
 }
 
-const SQRT_3: f64 = 1.732_050_807_568_877_2;
-const SQRT_5: f64 = 2.236_067_977_499_79;
-/// Below this r the slope of Matern-1/2 is cut off.
-const TINY_DISTANCE: f64 = 1e-150;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-vectorised! {
-    fn matern12(signal_var: f64, column: &mut [f64]) {
-        for value in column {
-            *value = signal_var * exp(-value.sqrt());
+    #[test]
+    fn names_read_back_and_others_are_refused_with_those_there_are() {
+        for curve in Curve::ALL {
+            for bits in 0..16 {
+                let mut parts = Parts::default();
+                parts.each().into_iter().enumerate().for_each(|(k, part)| *part = bits >> k & 1 == 1);
+                let shape = Shape::new(curve, parts);
+                assert_eq!(Shape::from_name(&shape.name()).unwrap(), shape);
+                assert_eq!((shape.curve(), shape.parts(), shape.is_sum()), (curve, parts, bits > 0));
+            }
         }
-    }
-}
-
-vectorised! {
-    fn matern12_slopes(signal_var: f64, column: &mut [f64], slopes: &mut [f64]) {
-        for (value, slope) in column.iter_mut().zip(slopes) {
-            let r = value.sqrt();
-            *value = signal_var * exp(-r);
-            *slope = *value / r.max(TINY_DISTANCE);
-        }
-    }
-}
-
-vectorised! {
-    fn matern32(signal_var: f64, column: &mut [f64]) {
-        for value in column {
-            let a = SQRT_3 * value.sqrt();
-            *value = signal_var * (1.0 + a) * exp(-a);
-        }
-    }
-}
-
-vectorised! {
-    fn matern32_slopes(signal_var: f64, column: &mut [f64], slopes: &mut [f64]) {
-        for (value, slope) in column.iter_mut().zip(slopes) {
-            let a = SQRT_3 * value.sqrt();
-            let e = exp(-a);
-            *value = signal_var * (1.0 + a) * e;
-            *slope = 3.0 * signal_var * e;
-        }
-    }
-}
-
-vectorised! {
-    fn matern52(signal_var: f64, column: &mut [f64]) {
-        for value in column {
-            let a = SQRT_5 * value.sqrt();
-            *value = signal_var * (a * a).mul_add(1.0 / 3.0, 1.0 + a) * exp(-a);
-        }
-    }
-}
-
-vectorised! {
-    fn matern52_slopes(signal_var: f64, column: &mut [f64], slopes: &mut [f64]) {
-        for (value, slope) in column.iter_mut().zip(slopes) {
-            let a = SQRT_5 * value.sqrt();
-            let e = exp(-a);
-            *value = signal_var * (a * a).mul_add(1.0 / 3.0, 1.0 + a) * e;
-            *slope = (5.0 / 3.0) * signal_var * (1.0 + a) * e;
-        }
-    }
-}
-
-vectorised! {
-    fn squared_exponential(signal_var: f64, column: &mut [f64]) {
-        for value in column {
-            *value = signal_var * exp(-0.5 * *value);
+        let expected =
+            Shape::Sum(Curve::Matern32, Parts { additive: true, linear: true, ..Parts::default() });
+        assert_eq!(Shape::from_name("matern32+linear+additive").unwrap(), expected);
+        assert_eq!(expected.name(), "matern32+additive+linear");
+        for name in
+            ["", "rbf", "matern32+", "+linear", "se+se", "se+linear+linear", "Matern32", "se + linear"]
+        {
+            let words = Shape::from_name(name).unwrap_err().to_string();
+            assert!(words.starts_with(&format!("there is no kernel {name:?}")), "{words}");
+            assert!(words.contains("matern12, matern32, matern52 or se"), "{words}");
+            assert!(WORDS.iter().all(|word| words.contains(word)), "{words}");
         }
     }
 }

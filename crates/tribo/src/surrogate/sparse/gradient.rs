@@ -25,7 +25,7 @@ use std::ops::Range;
 
 /// Sums of the second pass.
 struct Sums {
-    /// Σ ∂/∂Kfu ∘ ∂Kfu/∂log ℓ, and PITC's Σ G ∘ ∂Kgg/∂log ℓ.
+    /// Σ ∂/∂Kfu ∘ ∂Kfu/∂log ℓ, as of all hyper-parameters beside s², and PITC's Σ G ∘ ∂Kgg/∂log ℓ.
     lengths: Vec<f64>,
     /// Σ E∘W without what follows from the first pass.
     e_w: f64,
@@ -111,7 +111,7 @@ fn second_pass(
     let kernel = &evidence.hyper.kernel;
     let constant = evidence.noise == Noise::Constant;
     let zero = || Sums {
-        lengths: vec![0.0; kernel.length_scales.len()],
+        lengths: vec![0.0; kernel.n_parameters()],
         e_w: 0.0,
         g_kff: 0.0,
         g_trace: 0.0,
@@ -130,7 +130,10 @@ fn second_pass(
             .map(|(y, explained)| y - evidence.frame.y_shift - evidence.fit.mu - explained)
             .collect();
         let alpha = match evidence.noise {
-            Noise::Constant => weights_of_constant(evidence, n_matrix, block, scratch, misfit, sums),
+            Noise::Constant => {
+                let omega = omega(model, evidence);
+                weights_of_constant(evidence, n_matrix, omega, block, scratch, misfit, sums)
+            }
             Noise::Diagonal => weights_of_fic(evidence, block, scratch, misfit, sums),
             Noise::Blocks => weights_of_pitc(model, evidence, block.rows.clone(), scratch, misfit, sums)?,
         };
@@ -138,7 +141,7 @@ fn second_pass(
         for (j, &a) in evidence.fit.a.iter().enumerate() {
             add_scaled(a, &alpha, &mut scratch.weights.col_as_slice_mut(j)[..b]);
         }
-        kernel.add_length_scale_gradient(
+        kernel.add_parameter_gradient(
             &scratch.x,
             &evidence.frame.z,
             &scratch.weights,
@@ -166,7 +169,7 @@ fn add_first_pass(
     let c_inv_trace = (n - m as f64 + b_inv_trace) / noise_var;
     total.e_w += noise_var * s_gram_trace;
     total.g_trace -= 0.5 * c_inv_trace;
-    total.g_kff = -omega * evidence.sums.precision * signal_var;
+    total.g_kff -= omega * evidence.sums.precision * signal_var;
     total.w_omega_w = evidence.sums.gram.clone();
     total.w_omega_w *= faer::Scale(omega * noise_var);
     if model.objective == Objective::Bound {
@@ -190,7 +193,7 @@ fn finish(evidence: &Evidence, b_inv: &Mat<f64>, total: Sums) -> Vec<f64> {
     let z = &evidence.frame.z;
     kernel.fill_with_slope(z, z, &mut kuu, &mut slopes);
     let mut gradient = total.lengths;
-    kernel.add_length_scale_gradient(z, z, &kuu_weights, &mut slopes, &mut gradient);
+    kernel.add_parameter_gradient(z, z, &kuu_weights, &mut slopes, &mut gradient);
     gradient.push(total.e_w - m_trace + total.g_kff);
     gradient.push(evidence.hyper.noise_var * total.g_trace);
     gradient
@@ -201,17 +204,25 @@ fn finish(evidence: &Evidence, b_inv: &Mat<f64>, total: Sums) -> Vec<f64> {
 fn weights_of_constant(
     evidence: &Evidence,
     n_matrix: &Mat<f64>,
+    omega: f64,
     block: &Block<'_>,
     scratch: &mut Scratch,
     misfit: Vec<f64>,
     sums: &mut Sums,
 ) -> Vec<f64> {
     let b = misfit.len();
-    let noise_var = evidence.hyper.noise_var;
+    let (kernel, noise_var) = (&evidence.hyper.kernel, evidence.hyper.noise_var);
     let mut alpha: Vec<f64> = misfit.iter().map(|value| value / noise_var).collect();
     let (w, weights) = (scratch.w.as_ref().subrows(0, b), scratch.weights.as_mut().subrows_mut(0, b));
     product::multiply_into(weights, w, n_matrix.as_ref());
     let precisions = block.precisions();
+    if kernel.shape.parts().linear {
+        // What a linear term adds to the diagonal; the rest of it follows from the first pass.
+        let g: Vec<f64> = (0..b).map(|i| -omega * precisions.get(i).unwrap_or(&1.0)).collect();
+        let diagonal = kernel.diagonal(&scratch.x);
+        sums.g_kff += g.iter().zip(&diagonal).map(|(g, k)| g * (k - kernel.signal_var)).sum::<f64>();
+        kernel.add_diagonal_gradient(&scratch.x, &g, &mut sums.lengths);
+    }
     if precisions.is_empty() {
         sums.g_trace += 0.5 * dot(&alpha, &alpha);
         return alpha;
@@ -238,7 +249,8 @@ fn weights_of_fic(
     let b = misfit.len();
     let hyper = &evidence.hyper;
     let w = scratch.w.as_ref().subrows(0, b);
-    let residual = residuals(hyper, w);
+    let diagonal = hyper.kernel.diagonal(&scratch.x);
+    let residual = residuals(&diagonal, w);
     let mut lambda = lambdas(hyper, block, &residual);
     let mut alpha: Vec<f64> = misfit.iter().zip(&lambda).map(|(value, lambda)| value / lambda).collect();
 
@@ -258,12 +270,14 @@ fn weights_of_fic(
         }
         omega[i] = -g;
         sums.g_trace += g * block.noise(i);
-        sums.g_kff += g * hyper.kernel.signal_var;
-        let q = hyper.kernel.signal_var - residual[i];
+        sums.g_kff += g * diagonal[i];
+        let q = diagonal[i] - residual[i];
         // From here on 1/λ is that of all rows that this one stands for.
         lambda[i] /= block.counts.get(i).unwrap_or(&1.0);
         sums.e_w += 2.0 * omega[i] * q - p_norm[i] / lambda[i];
     }
+    let g: Vec<f64> = omega.iter().map(|omega| -omega).collect();
+    hyper.kernel.add_diagonal_gradient(&scratch.x, &g, &mut sums.lengths);
     if !block.counts.is_empty() {
         multiply(&mut alpha, block.counts);
     }
@@ -334,7 +348,7 @@ fn weights_of_pitc(
         let points = scratch.x.subset(group);
         let (mut k, mut slopes) = (Mat::zeros(size, size), Mat::zeros(size, size));
         kernel.fill_with_slope(&points, &points, &mut k, &mut slopes);
-        kernel.add_length_scale_gradient(&points, &points, &g, &mut slopes, &mut sums.lengths);
+        kernel.add_parameter_gradient(&points, &points, &g, &mut slopes, &mut sums.lengths);
         for j in 0..size {
             sums.g_kff += dot(g.col_as_slice(j), k.col_as_slice(j));
             sums.g_trace += g[(j, j)];

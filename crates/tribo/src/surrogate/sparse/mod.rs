@@ -30,12 +30,14 @@ mod evidence;
 mod gradient;
 mod groups;
 mod outputs;
+mod paths;
 mod posterior;
 mod state;
 mod statistics;
 
 pub use evidence::Evidence;
 pub use groups::Groups;
+pub use paths::SparsePaths;
 pub use posterior::{QUERIES, SparsePosterior};
 pub use state::State;
 

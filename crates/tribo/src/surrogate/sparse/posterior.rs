@@ -18,7 +18,7 @@ use super::statistics::residuals;
 use super::{Approximation, Model, Noise};
 use crate::error::Result;
 use crate::linalg::product;
-use crate::linalg::reduce::{add_scaled, add_squares, multiply};
+use crate::linalg::reduce::{add_scaled, add_squares};
 use faer::{Mat, MatRef};
 
 /// Query points handled at once, which bounds the memory of a large prediction. A caller that splits a prediction, to run
@@ -93,13 +93,13 @@ impl SparsePosterior {
     }
 
     /// Prior minus explained plus open, cut off at zero. `w` is whitened by Luu, `p` by LB as well.
-    fn variances(&self, w: &Mat<f64>, p: &Mat<f64>) -> Vec<f64> {
+    fn variances(&self, points: &Scaled, w: &Mat<f64>, p: &Mat<f64>) -> Vec<f64> {
         let mut open = vec![0.0; p.nrows()];
         (0..p.ncols()).for_each(|j| add_squares(p.col_as_slice(j), &mut open));
         if self.approximation == Approximation::Sor {
             return open;
         }
-        let conditional = residuals(&self.state.hyper, w.as_ref());
+        let conditional = residuals(&self.state.hyper.kernel.diagonal(points), w.as_ref());
         conditional.iter().zip(&open).map(|(conditional, open)| conditional + open).collect()
     }
 
@@ -114,7 +114,7 @@ impl SparsePosterior {
         let lambda = match self.approximation.noise() {
             Noise::Constant => hyper.noise_var,
             Noise::Diagonal | Noise::Blocks => {
-                (hyper.kernel.signal_var - explained).max(0.0) + hyper.noise_var
+                (hyper.kernel.diagonal(&point)[0] - explained).max(0.0) + hyper.noise_var
             }
         };
         (w, lambda)
@@ -155,7 +155,7 @@ impl Posterior for SparsePosterior {
             let k = self.state.hyper.kernel.matrix(&points, &self.state.frame.z);
             prediction.mean.extend(self.means(&k));
             let (w, p) = self.whiten(k);
-            prediction.var.extend(self.variances(&w, &p));
+            prediction.var.extend(self.variances(&points, &w, &p));
         }
         Ok(prediction)
     }
@@ -170,28 +170,24 @@ impl Posterior for SparsePosterior {
         kernel.fill_with_slope(&points, z, &mut k, &mut slopes);
         let mean = self.means(&k);
 
-        let mut weighted = slopes.clone();
-        for (j, &a) in self.state.fit.a.iter().enumerate() {
-            weighted.col_as_slice_mut(j).iter_mut().for_each(|value| *value *= a);
-        }
+        let weights = Mat::from_fn(q, m, |_, j| self.state.fit.a[j]);
         let mut mean_gradient = Mat::zeros(q, self.dim());
-        kernel.input_gradient(&points, z, &weighted, &mut mean_gradient);
+        kernel.input_gradient(&points, z, &weights, &mut slopes.clone(), &mut mean_gradient);
 
         // ∂var = 2 (-w + LB⁻ᵀ p)ᵀ Luu⁻¹ ∂k, without the first term for SoR.
         let (w, mut p) = self.whiten(k);
-        let var = self.variances(&w, &p);
+        let var = self.variances(&points, &w, &p);
         product::unwhiten_rows(self.state.lb.l(), p.as_mut());
         if self.approximation != Approximation::Sor {
             p -= &w;
         }
         product::unwhiten_rows(self.state.frame.luu.l(), p.as_mut());
-        for j in 0..m {
-            let column = slopes.col_as_slice_mut(j);
-            multiply(column, p.col_as_slice(j));
-            column.iter_mut().for_each(|value| *value *= 2.0);
-        }
+        p *= faer::Scale(2.0);
         let mut var_gradient = Mat::zeros(q, self.dim());
-        kernel.input_gradient(&points, z, &slopes, &mut var_gradient);
+        kernel.input_gradient(&points, z, &p, &mut slopes, &mut var_gradient);
+        if self.approximation != Approximation::Sor {
+            kernel.add_diagonal_input_gradient(&points, &mut var_gradient);
+        }
         zero_rows_without_variance(&var, &mut var_gradient);
         Ok(PredictionGradient { prediction: Prediction { mean, var }, mean_gradient, var_gradient })
     }

@@ -224,7 +224,7 @@ fn add_block(
     let b = block.y.len();
     let mut y: Vec<f64> = block.y.iter().map(|y| y - frame.y_shift).collect();
     let mut one = vec![1.0; b];
-    let residuals = residuals(hyper, scratch.w.as_ref().subrows(0, b));
+    let residuals = residuals(&hyper.kernel.diagonal(&scratch.x), scratch.w.as_ref().subrows(0, b));
     // A row that stands for c rows enters all sums c times, and S the one of squares.
     let weighted = |weights: &[f64], values: &[f64]| match weights {
         [] => values.iter().sum::<f64>(),
@@ -285,13 +285,13 @@ pub(super) fn lambdas(hyper: &Hyperparameters, block: &Block<'_>, residuals: &[f
     residuals.iter().enumerate().map(|(i, residual)| residual + noise(i)).collect()
 }
 
-/// kᵢᵢ - qᵢᵢ for every row of W, cut off at zero: rounding can make it slightly negative.
-pub(super) fn residuals(hyper: &Hyperparameters, w: MatRef<'_, f64>) -> Vec<f64> {
+/// kᵢᵢ - qᵢᵢ for every row of W and the diagonal of Kff, cut off at zero: rounding can make it slightly negative.
+pub(super) fn residuals(diagonal: &[f64], w: MatRef<'_, f64>) -> Vec<f64> {
     let mut q = vec![0.0; w.nrows()];
     for j in 0..w.ncols() {
         add_squares(block_column(w, j), &mut q);
     }
-    q.iter().map(|q| (hyper.kernel.signal_var - q).max(0.0)).collect()
+    diagonal.iter().zip(&q).map(|(k, q)| (k - q).max(0.0)).collect()
 }
 
 /// PITC's groups inside a block, as rows of the block.

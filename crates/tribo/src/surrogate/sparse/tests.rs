@@ -1,7 +1,7 @@
 //! Identities of the sparse family, on random draws with a printed seed.
 
 use super::super::exact::ExactPosterior;
-use super::super::kernel::{Kernel, Shape};
+use super::super::kernel::{Kernel, Shape, Terms};
 use super::super::posterior::Posterior;
 use super::super::watch::Unwatched;
 use super::*;
@@ -32,7 +32,18 @@ fn case(n: usize, m: usize, d: usize, id: u64) -> Case {
 }
 
 fn hyper(shape: Shape, lengths: &[f64]) -> Hyperparameters {
-    Hyperparameters::new(Kernel::new(shape, lengths.to_vec(), 1.3, 2).unwrap(), 0.02).unwrap()
+    let parts = shape.parts();
+    let each = |is_there: bool, values: [f64; 2]| if is_there { values.to_vec() } else { vec![] };
+    let terms = Terms {
+        length_scales: each(parts.additive || parts.pairs, [0.3, 1.2]),
+        weights: each(parts.additive, [0.4, 1.7]),
+        pairs: parts.pairs.then_some(0.8),
+        constant: parts.constant.then_some(0.5),
+        slopes: each(parts.linear, [0.7, 0.2]),
+        // From a vector of logarithms, which the differences go by.
+        centre: each(parts.linear, [0.0; 2]),
+    };
+    Hyperparameters::new(Kernel::sum(shape, lengths.to_vec(), terms, 1.3, 2).unwrap(), 0.02).unwrap()
 }
 
 /// Every approximation with each objective that makes sense for it.
@@ -126,8 +137,22 @@ fn the_bound_is_below_the_evidence_and_grows_with_nested_inducing_sets() {
 
 #[test]
 fn gradients_agree_with_differences() {
-    for shape in Shape::ALL {
+    let sums = [
+        "matern12+additive",
+        "matern32+additive",
+        "matern52+additive",
+        "se+additive",
+        "matern32+pairs",
+        "matern52+constant",
+        "matern52+linear",
+        "se+additive+pairs+constant+linear",
+    ];
+    let sums = sums.map(|name| Shape::from_name(name).unwrap());
+    for shape in Shape::ALL.into_iter().chain(sums) {
         for lengths in [vec![0.6], vec![0.4, 0.9]] {
+            if shape.is_sum() && lengths.len() == 1 {
+                continue;
+            }
             let case = case(50, 8, 2, 30);
             let data = Data::new(case.x.as_ref(), &case.y).unwrap();
             let hyper = hyper(shape, &lengths);

@@ -215,6 +215,21 @@ impl Coded {
         }
     }
 
+    /// A part of a group that waits was measured for another output: it is taken out, and what is left of the group is a subtraction.
+    pub(super) fn known_part(&mut self, part: &Group, answer: f64) {
+        let holds = |index: &usize| {
+            let group = &self.known[*index].group;
+            group.len() > part.len() && part.first().is_some_and(|place| group.holds(place))
+        };
+        let Some(at) = self.open.iter().position(holds) else { return };
+        let index = self.open.remove(at);
+        let KnownGroup { group, answer: whole, .. } = self.known[index].clone();
+        let whole = whole.unwrap_or(0.0);
+        // What curvature does to the difference goes by the larger of the two.
+        let larger = whole.abs().max(answer.abs());
+        self.child(group.without(part), whole - answer, true, larger);
+    }
+
     /// Gives work to open groups, strongest first, and says where the round stands. `sign_of` is the sense of a group's
     /// move.
     pub(super) fn advance(&mut self, lined: bool, sign_of: impl Fn(&Group) -> f64) -> RoundState {

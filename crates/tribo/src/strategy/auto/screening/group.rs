@@ -22,6 +22,11 @@ impl Group {
         self.0.first().map(|&(start, _)| start)
     }
 
+    /// Whether a place is in it.
+    pub(super) fn holds(&self, place: usize) -> bool {
+        self.0.iter().any(|&(start, end)| (start..end).contains(&place))
+    }
+
     /// Its inputs number `from` to before `to`, and the others.
     pub(super) fn cut(&self, from: usize, to: usize) -> (Group, Group) {
         let (mut inner, mut outer) = (vec![], vec![]);
@@ -49,9 +54,8 @@ impl Group {
 
     /// Its places that are not in a part of it.
     pub(super) fn without(&self, part: &Group) -> Group {
-        let inside = |place: usize| part.0.iter().any(|&(start, end)| (start..end).contains(&place));
         let mut out: Vec<(usize, usize)> = vec![];
-        for place in self.0.iter().flat_map(|&(start, end)| start..end).filter(|&place| !inside(place)) {
+        for place in self.0.iter().flat_map(|&(start, end)| start..end).filter(|&place| !part.holds(place)) {
             match out.last_mut() {
                 Some(last) if last.1 == place => last.1 += 1,
                 _ => out.push((place, place + 1)),

@@ -2,16 +2,20 @@
 //!
 //! A round moves groups of inputs from one base and names those that answer, some five evaluations each, whatever the number
 //! of inputs. `round` is what all rounds have in common; `coded` asks with small steps, whose answers add up, `halving` with
-//! large ones, for noise, integers and plateaus. For a crowd of workers `scattered` names inputs before any round. `verify`
-//! asks afterwards whether all that matters is named.
+//! large ones, for noise, integers and plateaus; `downhill` uses what is named so far at once. For a crowd of workers
+//! `scattered` names inputs before any round. `panel` is one round for several outputs. `verify` asks afterwards whether all that
+//! matters is named.
 
 mod coded;
+mod downhill;
 mod group;
 mod halving;
+mod panel;
 mod round;
 mod scattered;
 mod verify;
 
+pub(super) use panel::{Panel, PanelTest};
 pub(super) use round::{GroupTest, NamedPlace, Surroundings};
 pub(super) use scattered::{Probes, Slopes, part_at};
 pub(super) use verify::Verification;
@@ -24,6 +28,7 @@ use super::tuning;
 use crate::strategy::study::insight::Fact;
 use crate::trial::{Moves, Recipe, RoundStart, TrialId};
 use coded::Coded;
+use downhill::Downhill;
 use halving::Halving;
 use round::RoundState;
 
@@ -73,6 +78,7 @@ pub(super) struct Screening {
     /// Its number in the study.
     number: usize,
     round: Round,
+    downhill: Downhill,
 }
 
 impl Screening {
@@ -94,7 +100,7 @@ impl Screening {
             Moves::Far => Round::Halving(Halving::new(n, step, (base.value, base.n_values), around)),
             _ => Round::Coded(Coded::new(n, step, base.value, moves == Moves::SumKept, around)),
         };
-        Some(Screening { number, round })
+        Some(Screening { number, round, downhill: Downhill::default() })
     }
 
     /// Whether a test waits to be asked.
@@ -176,6 +182,9 @@ impl Screening {
             Round::Halving(round) => round.advance(),
         };
         self.name_found(context);
+        if context.recipes.round(number).start.moves == Moves::Inside {
+            self.downhill.advance(context);
+        }
         match state {
             RoundState::Going => Step::Stay,
             RoundState::Doubtful => {

@@ -21,7 +21,11 @@ impl ModelSearch {
             SearchSpace::Evolution(_) => return Ok(()),
             SearchSpace::Bins(bins) => Coordinates::Bins { base: bins.base, number: bins.number },
             SearchSpace::AllInputs => Coordinates::Inputs(context.all_inputs()),
-            SearchSpace::Named if context.named.is_empty() => return Ok(()),
+            SearchSpace::Named if context.named.is_empty() => {
+                // Names that earlier results gave may be gone again.
+                self.modelled = None;
+                return Ok(());
+            }
             SearchSpace::Named => Coordinates::Inputs(context.named_inputs()),
         };
         let earlier_from = earlier_rows::seen(context, &coordinates);

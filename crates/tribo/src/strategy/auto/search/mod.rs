@@ -131,15 +131,7 @@ impl ModelSearch {
             (None, Some(_)) => context.centre,
             (None, None) => return Err(Error::Empty { what: "results of the study" }),
         };
-        // Not a chain of them: what the incumbent itself set is set anew.
-        let base = match context.recipes.recipe(best) {
-            Some(Recipe::Set { base, inputs: set })
-                if set.iter().all(|input| inputs.binary_search(input).is_ok()) =>
-            {
-                *base
-            }
-            _ => best,
-        };
+        let base = context.base_of_set(best, &inputs);
         Ok(Recipe::Set { base, inputs })
     }
 

@@ -144,8 +144,9 @@ pub(super) struct Running<'a> {
     /// The end of the study's limit.
     timeout: Option<Instant>,
     ended: Option<(WaitStatus, Instant)>,
-    /// For how long the job was suspended.
+    /// For how long the job was suspended, and when the clock was looked at last.
     suspended: Duration,
+    looked: Instant,
     /// When the command is warned of its limit, once.
     warn_at: Option<Instant>,
     peak: u64,
@@ -184,6 +185,7 @@ impl<'a> Running<'a> {
             timeout,
             ended: None,
             suspended: Duration::ZERO,
+            looked: began,
             warn_at,
             peak: 0,
         }
@@ -247,11 +249,13 @@ impl<'a> Running<'a> {
         now.checked_sub(self.suspended).unwrap_or(now)
     }
 
-    /// Waits as [`Running::pump`] does, and takes note if it was for much longer.
-    fn pump_counted(&mut self, timeout: Duration) {
-        let began = Instant::now();
-        self.pump(timeout);
-        let longer = began.elapsed().saturating_sub(timeout);
+    /// Waits until then as [`Running::pump`] does, and takes note if much more time has gone by since the clock was looked at
+    /// last: a job is stopped wherever it is, also between two waits.
+    fn pump_until_then(&mut self, then: Instant) {
+        self.pump(then.saturating_duration_since(Instant::now()));
+        let expected = then.max(self.looked);
+        self.looked = Instant::now();
+        let longer = self.looked.saturating_duration_since(expected);
         if longer >= SUSPENDED {
             self.suspended += longer;
         }
@@ -267,7 +271,7 @@ impl<'a> Running<'a> {
             let limits = [self.timeout, self.limits.walltime, self.warn_at].into_iter().flatten();
             let limits = limits.filter_map(|limit| limit.checked_add(self.suspended));
             let next = limits.chain([next_sample, next_look, beat]).min().unwrap_or(next_look);
-            self.pump_counted(next.saturating_duration_since(Instant::now()));
+            self.pump_until_then(next);
             if self.ended.is_some() {
                 return self.stopped_with_us();
             }

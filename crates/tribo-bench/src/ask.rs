@@ -133,8 +133,8 @@ pub fn measure(options: &Options, n: usize) -> Result<Row, Failure> {
         *n_inducing = options.m;
     }
     if options.beside {
-        // Another fit is due once the later asks are measured.
-        settings.refit_growth = 1.0 + options.repeats as f64 / n as f64;
+        // Another fit is due once the later asks are measured, and not with the last of them, however the product rounds.
+        settings.refit_growth = 1.0 + (options.repeats as f64 + 0.5) / n as f64;
     }
     let mut study =
         Study::new(space.clone(), Direction::Minimize, Strategy::Bo(settings), None, options.seed)?;

@@ -139,12 +139,13 @@ fn lowest(context: &Context) -> f64 {
     context.results.incumbent.map_or(f64::INFINITY, |best| best.value)
 }
 
-/// The arms there are, in order.
+/// The arms there are, in order. Single inputs come last where they do not begin: Levy's function of 60 inputs after 200 evaluations
+/// ended at 187 with them after all inputs, and at 163 with evolution (means of two).
 fn arms(context: &Context) -> &'static [DenseArm] {
     use DenseArm::{AllInputs, Bins, Evolution, Singles};
     if context.recipes.n_inputs <= tuning::ALL_INPUTS_FIRST {
         if has_singles(context) {
-            &[AllInputs, Singles, Evolution, Bins]
+            &[AllInputs, Evolution, Bins, Singles]
         } else {
             &[AllInputs, Evolution, Bins]
         }

@@ -170,6 +170,8 @@ pub(super) enum Task {
     Still(usize),
     /// Noise at the bottom of the line, where the value is ...
     Bottom(f64),
+    /// One input moved alone from a base, while that is the sweep's.
+    Single { base: TrialId, input: usize },
     /// The search's own.
     Search,
 }

@@ -9,7 +9,7 @@
 //! - `line`: all inputs answer alike, so they are moved together first.
 //! - `optimise`: what was found is searched.
 //! - `search`: a Gaussian process over the inputs named, for a start with the slopes that screening has seen. Where too many
-//!   inputs matter to name them (`dense`), `bins` of them, all of them and `evolution` take turns.
+//!   inputs matter to name them (`dense`), `bins` of them, all of them, `evolution` and `singles` take turns.
 //!
 //! `limited` is the way of this machine where other outputs have limits.
 //!
@@ -199,6 +199,7 @@ impl Auto {
                     self.check_rest();
                 }
             }
+            (Task::Single { base, input }, _) => self.search.single_told(context, base, input, value),
             (Task::Known, phase) => {
                 context.counts.known += usize::from(value.is_some());
                 if let Phase::Start(start) = phase {

@@ -70,6 +70,12 @@ impl Auto {
             (Phase::Optimise(_), SearchSpace::Evolution(_)) => {
                 format!("searching in all {n} inputs by CMA-ES: too many matter")
             }
+            (Phase::Optimise(_), SearchSpace::Singles(singles)) => match singles.inputs().len() {
+                gained if !singles.is_sweeping() => {
+                    format!("searching in {gained} of {n} inputs: moving these alone gained")
+                }
+                gained => format!("moving {n} inputs one at a time: {gained} gained so far"),
+            },
             (Phase::Optimise(_), SearchSpace::AllInputs) => {
                 format!("searching in all {n} inputs: too many matter")
             }

@@ -243,8 +243,8 @@ pub(super) const SEARCHED_WHOLE: usize = 2;
 pub(super) const SLOPE_REACH: f64 = 0.02;
 /// Results of the search after which slopes are dropped.
 pub(super) const SLOPES_UNTIL: usize = 8;
-/// A corner or row is nearly as good as the bottom of the line if it is worse by at most this part of what separates the
-/// median of corners and rows from it.
+/// A corner or row is nearly as good as the bottom of the line, and a corner as the incumbent, if it is worse by at most this
+/// part of what separates the median of corners and rows from it.
 pub(super) const NEARLY_AS_GOOD: f64 = 0.1;
 /// Standard deviation of a makeshift point around the incumbent, in every coordinate.
 pub(super) const MAKESHIFT_SD: f64 = 0.05;
@@ -267,6 +267,16 @@ pub(super) const BINS_STAY: usize = 40;
 pub(super) const TOO_LATE_FOR_BINS: usize = 30;
 /// Inputs up to which all of them are searched first, with a length scale for each; above, it is bins.
 pub(super) const ALL_INPUTS_FIRST: usize = 100;
+/// Inputs are moved one at a time if that takes at most this part of the budget (one in ...).
+pub(super) const SINGLES_IN_BUDGET: usize = 3;
+/// How far an input is moved on its own at first. From a corner of 20 walks among discs, the inputs that gain by such a move
+/// lead below 2.5 in all of them; with 0.5 in 18, with 1 in 19.
+pub(super) const SINGLE_STEP: f64 = 0.75;
+/// Where else the inputs that gained most are moved, in parts of the step, and how many of them.
+pub(super) const PROFILE: [f64; 3] = [2.0 / 3.0, 4.0 / 3.0, 1.0 / 3.0];
+pub(super) const PROFILED: usize = 5;
+/// Results without an improvement, other places of inputs among them, after which the search of the inputs that gained is over.
+pub(super) const SINGLES_PATIENCE: usize = 32;
 /// Coordinates up to which all inputs are searched at all: every record has all of them.
 pub(super) const WRITTEN: usize = 2_000;
 /// Results without an improvement after which an arm gives up: see `dense`.

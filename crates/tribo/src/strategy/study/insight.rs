@@ -187,6 +187,8 @@ pub enum Fact {
     },
     /// The search goes on in all inputs.
     AllInputs,
+    /// Every input is moved on its own, and those that gain are searched.
+    Singles,
     /// An arm of the search in too many inputs gives up, and the next takes over from the best point.
     NextArm {
         /// The arm.
@@ -221,6 +223,8 @@ pub enum DenseArm {
     AllInputs,
     /// All inputs, with separable CMA-ES.
     Evolution,
+    /// Inputs that gain when each is moved on its own, with a Gaussian process.
+    Singles,
 }
 
 impl fmt::Display for DenseArm {
@@ -229,6 +233,7 @@ impl fmt::Display for DenseArm {
             DenseArm::Bins => "bins",
             DenseArm::AllInputs => "a model of all inputs",
             DenseArm::Evolution => "CMA-ES",
+            DenseArm::Singles => "moving single inputs",
         })
     }
 }
@@ -284,6 +289,7 @@ impl fmt::Display for Fact {
             Fact::Dense => write!(f, "too many inputs matter to name them"),
             Fact::Bins { count } => write!(f, "searching in {count} bins of inputs that move together"),
             Fact::AllInputs => write!(f, "searching in all inputs"),
+            Fact::Singles => write!(f, "moving every input on its own; those that gain are searched"),
             Fact::NextArm { from, evaluations, idle, gain, to } => {
                 write!(
                     f,

@@ -21,6 +21,14 @@ impl ModelSearch {
             SearchSpace::Evolution(_) => return Ok(()),
             SearchSpace::Bins(bins) => Coordinates::Bins { base: bins.base, number: bins.number },
             SearchSpace::AllInputs => Coordinates::Inputs(context.all_inputs()),
+            SearchSpace::Singles(singles) => {
+                let (base, inputs) = (singles.base, singles.inputs());
+                if inputs.is_empty() {
+                    self.modelled = None;
+                    return Ok(());
+                }
+                Coordinates::Around { base, inputs }
+            }
             SearchSpace::Named if context.named.is_empty() => {
                 // Names that earlier results gave may be gone again.
                 self.modelled = None;
@@ -48,7 +56,9 @@ impl ModelSearch {
     fn new_optimiser(&self, context: &Context, coordinates: &Coordinates) -> Result<Optimiser> {
         let (dim, in_bins) = match coordinates {
             Coordinates::Bins { .. } => (tuning::BINS, true),
-            Coordinates::Inputs(inputs) => (context.recipes.width(inputs), false),
+            Coordinates::Inputs(inputs) | Coordinates::Around { inputs, .. } => {
+                (context.recipes.width(inputs), false)
+            }
         };
         let embedding = Embedding::new(Kind::Identity, dim, context.seed, self.n_made)?;
         let mut settings = Settings {
@@ -64,7 +74,8 @@ impl ModelSearch {
             settings.initial.count = Some(1);
         }
         let mut optimiser = Optimiser::new(embedding, settings, context.seed, self.n_made)?;
-        if self.turn.as_ref().is_some_and(Turn::is_later) {
+        let is_near = !matches!(coordinates, Coordinates::Around { .. });
+        if is_near && self.turn.as_ref().is_some_and(Turn::is_later) {
             optimiser.begin_near();
         } else if self.turn.is_some() && in_bins {
             optimiser.give_way();
@@ -86,7 +97,12 @@ impl Modelled {
     /// Gives the optimiser all that is known and pending in its space. Bins and named inputs have first points of their own
     /// queued after the line; a search of all inputs has none, so what was before the line has to do where nothing after it is.
     fn feed(&mut self, context: &Context, has_no_points: bool) {
-        let n_fed = self.feed_results(context, context.results.model_from, false);
+        let first = match self.coordinates {
+            // All that lies in its space is near.
+            Coordinates::Around { .. } => 0,
+            _ => context.results.model_from,
+        };
+        let n_fed = self.feed_results(context, first, false);
         if n_fed == 0 && has_no_points {
             self.feed_results(context, 0, leaves_line(context));
         }

@@ -11,7 +11,7 @@ mod slope_hints;
 pub(super) use slope_hints::Slope;
 
 use super::context::Context;
-use super::dense::{Bins, Evolution, Turn, bins};
+use super::dense::{Bins, Evolution, Singles, Turn, bins, singles};
 use super::tuning;
 use crate::error::{Error, Result};
 use crate::strategy::bo::{Optimiser, Proposal};
@@ -40,6 +40,8 @@ pub(super) enum SearchSpace {
     AllInputs,
     /// All inputs, by CMA-ES and not with a model.
     Evolution(Box<Evolution>),
+    /// Inputs that were moved one at a time, and gained.
+    Singles(Singles),
 }
 
 /// An optimiser and the coordinates that it sees.
@@ -57,6 +59,8 @@ enum Coordinates {
     Inputs(Vec<usize>),
     /// Bins of draw `number`, moved from a base.
     Bins { base: TrialId, number: usize },
+    /// These inputs, in increasing order; the others as in a base, and no point elsewhere counts.
+    Around { base: TrialId, inputs: Vec<usize> },
 }
 
 impl Coordinates {
@@ -65,6 +69,7 @@ impl Coordinates {
         match self {
             Coordinates::Inputs(inputs) => in_model.then(|| context.recipes.of(id, inputs)),
             Coordinates::Bins { base, number } => bins::coordinates(context, *base, *number, id, in_model),
+            Coordinates::Around { base, inputs } => singles::coordinates(context, *base, inputs, id),
         }
     }
 }
@@ -122,6 +127,9 @@ impl ModelSearch {
             Some(Coordinates::Bins { base, number }) => {
                 return Ok(Recipe::Bins { base: *base, number: *number });
             }
+            Some(Coordinates::Around { base, inputs }) => {
+                return Ok(Recipe::Set { base: *base, inputs: inputs.clone() });
+            }
             Some(Coordinates::Inputs(inputs)) => inputs.clone(),
             None => context.all_inputs(),
         };
@@ -146,7 +154,7 @@ impl ModelSearch {
     /// Inputs that are searched, if they are so many and not bins.
     pub(super) fn inputs(&self) -> Option<&[usize]> {
         match &self.modelled.as_ref()?.coordinates {
-            Coordinates::Inputs(inputs) => Some(inputs),
+            Coordinates::Inputs(inputs) | Coordinates::Around { inputs, .. } => Some(inputs),
             Coordinates::Bins { .. } => None,
         }
     }

@@ -1,7 +1,7 @@
 """Tests of tools/race: its arithmetic with known answers, its problems, and a small race of tribo against random points.
 
 Run it with the Python that has tribo, as ./check does; no other package is needed. BBOB comes from the package `ioh` where it
-is installed, else two functions of the tool stand in for it.
+is installed, else two functions of the tool stand in for it; BBOB-constrained from `coco-experiment`, else it is left out.
 """
 
 import json
@@ -16,8 +16,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from race import bbob, chart, environment, failures, methods, one, page, problems, run, score, space
-from race import stand_in, table
+from race import bbob, chart, environment, failures, limits, limits_page, methods, one, page, problems, run, score
+from race import space, stand_in, table
 
 
 def record(method="tribo", problem="f1", told=(3.0, 1.0, 2.0), **changed):
@@ -197,6 +197,63 @@ class Failing(unittest.TestCase):
         self.assertEqual(method.recommend(), "c")
 
 
+class Limited(unittest.TestCase):
+    """A point beyond a limit has no value, as one that failed."""
+
+    def runs(self, suite, problem, told, **changed):
+        return record(told=told, suite=suite, problem=problem, optimum=-2.0, own_seconds=0.1, **changed)
+
+    def test_what_is_beyond_is_counted_in_sizes_of_the_limit(self):
+        bounds = [("a", None, 200.0), ("b", 0.9, 1.5), ("c", None, 0.0)]
+        found = limits.excesses(bounds, [210.0, 0.6, -3.0])
+        for excess, wanted in zip(found, [0.05, 0.2, -3.0], strict=True):
+            self.assertAlmostEqual(excess, wanted)
+
+    def test_optima_are_those_of_their_points(self):
+        # From the papers that have them: to the digits that are printed there, so limits are met but for those.
+        points = {
+            "g04": [78.0, 33.0, 29.995256025682, 45.0, 36.775812905788],
+            "g06": [14.095, 0.8429607892154796],
+            "g08": [1.227971352607526, 4.245373366122749],
+            "g24": [2.329520197477623, 3.178493073884],
+        }
+        for name, point in points.items():
+            problem = limits.make(name, None, 1)
+            value, outputs = problem.outputs(point)
+            self.assertAlmostEqual(value / problem.optimum, 1.0, places=6, msg=name)
+            self.assertLess(max(limits.excesses(problem.limits, outputs)), 1e-6, name)
+
+    def test_evaluations_until_a_gap(self):
+        one = self.runs("limits", "g24", [None, -1.0, -1.99, -2.0, -2.0])
+        self.assertEqual([limits_page.until(one, gap) for gap in (1.0, 1e-2, 1e-3)], [2, 3, 4])
+        self.assertEqual(limits_page.until(self.runs("limits", "g24", [None, -1.0]), 1e-3), math.inf)
+        self.assertEqual([limits_page.counted(each, 20) for each in (3.0, 7.5, math.inf)], ["3", "7.5", "> 20"])
+
+    def test_the_page_has_both_suites(self):
+        records = [
+            self.runs("limits", "g24", [None, -1.0, -2.0], method="tribo"),
+            self.runs("limits", "g24", [-1.0, -1.0, -1.5], method="egobox"),
+            # A seed that egobox has not ended counts for nobody.
+            self.runs("limits", "g24", [-2.0, -2.0, -2.0], method="tribo", seed=2),
+            self.runs("bbob-constrained", "f5", [5.0, 2.0, -2.0], method="tribo", instance=1, evaluations=300),
+            self.runs("bbob-constrained", "f5", [None, 2.0, 2.0], method="tribo", instance=2, evaluations=300),
+            self.runs("bbob-constrained", "f5", [3.0, 3.0, 2.5], method="tribo", instance=3, evaluations=300),
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            limits_page.write(Path(folder), records, ["limits", "limits.jsonl", "-o", "docs"])
+            text = (Path(folder) / "race-limits.md").read_text()
+        cells = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in text.splitlines()]
+        self.assertIn(["g24", "2, 2", "20", "< 1e-06 (< 1e-06)", "2e-01 (2e-01)"], cells)
+        self.assertIn(["g24", "1e-03", "3", "> 20"], cells)
+        self.assertIn("\n1 seed of each problem.", text)
+        # 0, 4 and 4.5 above the optimum.
+        self.assertIn(["f5", "100", "4 (4.5)", "9.2"], cells)
+        self.assertIn("--suite bbob-constrained --functions 5 --instances 1-3 --seed 1 --methods tribo ", text)
+
+    def test_ranges_are_short(self):
+        self.assertEqual(limits_page.ranges({803, 801, 802, 807}), "801-803,807")
+
+
 class Race(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -212,13 +269,14 @@ class Race(unittest.TestCase):
         given = ["--suite", suite, "--instances", "1", "--python", sys.executable, "--out", str(self.out)]
         return self.race("run", *given, *arguments)
 
+    def has(self, package):
+        code = f"import sys; sys.path.append({environment.own_packages()!r} or '.'); import {package}"
+        return subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+
     def test_tribo_and_random_points(self):
-        has_ioh = subprocess.run(
-            [sys.executable, "-c", f"import sys; sys.path.append({environment.own_packages()!r} or '.'); import ioh"],
-            capture_output=True,
-        )
-        suite, functions = ("stand-in", "bowl,valley") if has_ioh.returncode else ("bbob", "1,8")
-        if has_ioh.returncode:
+        has_ioh = self.has("ioh")
+        suite, functions = ("bbob", "1,8") if has_ioh else ("stand-in", "bowl,valley")
+        if not has_ioh:
             print("ioh is not installed: two functions of the tool stand in for BBOB", file=sys.stderr)
         given = ["--functions", functions, "--inputs", "2", "--evaluations", "20"]
         for noise in ("0", "0.05"):
@@ -240,6 +298,26 @@ class Race(unittest.TestCase):
         self.assertEqual(page.count("Mean rank"), 2)
         for figure in (self.folder / "page").glob("*.svg"):
             self.assertIn(f"({figure.name})", page)
+
+    def test_tribo_and_random_points_under_limits(self):
+        given = ["--methods", "tribo,random", "--evaluations", "20"]
+        done = self.run_on("limits", "--functions", "g24", *given)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if self.has("cocoex"):
+            done = self.run_on("bbob-constrained", "--functions", "5", "--inputs", "2", *given)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        else:
+            print("coco-experiment is not installed: BBOB-constrained is left out", file=sys.stderr)
+        records = run.read([self.out])
+        self.assertEqual({each["ended"] for each in records}, {"finished"})
+        for tribo, chance in zip(records[::2], records[1::2], strict=True):
+            gaps = [limits_page.gap_at(each, 20) for each in (tribo, chance)]
+            self.assertLess(gaps[0], 1e-3, tribo["problem"])
+            self.assertLess(gaps[0], gaps[1], tribo["problem"])
+            # A tolerance of a millionth may bring some millionths.
+            self.assertGreater(min(filter(None, tribo["told"])), tribo["optimum"] - 1e-4)
+        done = self.race("limits", str(self.out), "-o", str(self.folder / "docs"))
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_finished_runs_are_skipped_and_broken_ones_are_not(self):
         given = ["--methods", "random", "--evaluations", "5"]

@@ -5,6 +5,7 @@
     python3 tools/race table race.jsonl
     python3 tools/race page race.jsonl -o docs/race
     python3 tools/race run --suite limits --instances 1 --seed 501-503 --methods tribo,egobox,cobyla --out limits.jsonl
+    python3 tools/race run --suite bbob-constrained --functions 5,35,53 --instances 1-3 --methods tribo --out limits.jsonl
     python3 tools/race limits limits.jsonl -o docs
 
 `setup` makes an environment of its own, below cargo's target directory, with the pinned packages and tribo. `run` adds a
@@ -66,7 +67,7 @@ def parser():
 
     one_table = commands.add_parser("table", help="print what files of runs say")
     one_page = commands.add_parser("page", help="write it as a page with figures")
-    one_limits = commands.add_parser("limits", help="write runs of the suite limits as a page with figures")
+    one_limits = commands.add_parser("limits", help="write runs of the suites limits and bbob-constrained as a page with figures")
     for each in (one_table, one_page, one_limits):
         each.add_argument("files", nargs="+", help="files that `run` wrote")
         each.add_argument("--methods", type=lambda text: text.split(","), help="only these")
@@ -94,7 +95,7 @@ def main(arguments):
     if not records:
         raise SystemExit("the files have no runs of these methods" if args.methods else "the files have no runs")
     if args.command == "limits":
-        limits_page.write(args.out, [record for record in records if record["suite"] == "limits"], arguments)
+        limits_page.write(args.out, [record for record in records if record["suite"] in ("limits", "bbob-constrained")], arguments)
     elif args.command == "table":
         print(table.tables(records, args.at))
     else:

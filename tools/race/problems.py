@@ -20,6 +20,7 @@ SUITES = {
     "path": "path",
     "failures": "failures",
     "limits": "limits",
+    "bbob-constrained": "bbob_constrained",
 }
 
 # Points that the spread of a problem's values is taken from.

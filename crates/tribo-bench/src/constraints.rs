@@ -1,7 +1,9 @@
 //! `constraints`: how far from the optimum is the best feasible point of problems with limits?
 //!
 //! Gaps are relative to the size of the optimum, or absolute where that is zero. With several workers evaluations take 30 to
-//! 900 s of a virtual clock, each its own time, and a worker that is free asks at once.
+//! 900 s of a virtual clock, each its own time, and a worker that is free asks at once. With noise in the limited outputs a
+//! point that was measured within the limits need not be, so what is there without noise counts: gaps are those of the
+//! recommended point, and how many of them are within the limits is told.
 
 use crate::dimension::parse_positive;
 use crate::seeds::{Failure, Spread, side_by_side};
@@ -9,10 +11,12 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::time::Instant;
+use tribo::limit::Limit;
 use tribo::problems::{Limited, limited};
 use tribo::rng::Stream;
 use tribo::space::{Direction, Parameter, Point, Space};
 use tribo::strategy::{DrivenOutput, Strategy, Study};
+use tribo::surrogate::watch::Unwatched;
 use tribo::trial::{Outcome, TrialId};
 
 /// A gap that counts as reached, for the time it takes.
@@ -42,6 +46,9 @@ pub struct Options {
     /// Evaluations at the same time.
     #[arg(long, default_value_t = 1, value_parser = parse_positive)]
     pub workers: usize,
+    /// Standard deviation of normal noise in limited outputs, in sizes of their limits.
+    #[arg(long, default_value_t = 0.0)]
+    pub noise: f64,
     /// Threads.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: u16,
@@ -64,6 +71,20 @@ pub struct Row {
     /// problem has, whether the inputs named for it are those that drive it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<Named>,
+    /// Under noise, what is there without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_noise: Option<WithoutNoise>,
+}
+
+/// What is there without noise, at the end.
+#[derive(Debug, Clone, Serialize)]
+pub struct WithoutNoise {
+    /// The share of runs whose best measurement is within the limits.
+    pub best_feasible: f64,
+    /// The share of runs whose recommended point is.
+    pub recommended_feasible: f64,
+    /// By how much the recommended point is beyond its limits at most, in sizes of the limits; zero within.
+    pub beyond: Spread,
 }
 
 /// What was named among many inputs.
@@ -85,6 +106,8 @@ struct Run {
     until_one_percent: f64,
     seconds: f64,
     named: Option<Named>,
+    /// How far the best measurement and the recommended point are beyond the limits without noise; infinite if there is none.
+    beyond: (f64, f64),
 }
 
 /// Runs all problems.
@@ -98,8 +121,8 @@ pub fn run(options: &Options, told: impl Fn(&Row)) -> Result<Vec<Row>, Failure> 
         let runs = side_by_side(options.seeds, options.threads.into(), |index| {
             let seed = options.first_seed + index as u64;
             match options.dim {
-                Some(dim) => one(&problem.among(dim, seed)?, &marks, options.workers, seed),
-                None => one(&problem, &marks, options.workers, seed),
+                Some(dim) => one(&problem.among(dim, seed)?, &marks, options, seed),
+                None => one(&problem, &marks, options, seed),
             }
         })?;
         let asks = (runs.len() * marks.iter().max().copied().unwrap_or(1)) as f64;
@@ -111,11 +134,35 @@ pub fn run(options: &Options, told: impl Fn(&Row)) -> Result<Vec<Row>, Failure> 
             until_one_percent: Spread::of(runs.iter().map(|run| run.until_one_percent)),
             seconds_per_ask: runs.iter().map(|run| run.seconds).sum::<f64>() / asks,
             named: runs.iter().filter_map(|run| run.named).filter(|_| options.dim.is_some()).collect(),
+            without_noise: (options.noise > 0.0).then(|| WithoutNoise::of(&runs)),
         };
         told(&row);
         rows.push(row);
     }
     Ok(rows)
+}
+
+impl WithoutNoise {
+    fn of(runs: &[Run]) -> WithoutNoise {
+        let share = |beyond: fn(&Run) -> f64| {
+            runs.iter().filter(|run| beyond(run) == 0.0).count() as f64 / runs.len().max(1) as f64
+        };
+        WithoutNoise {
+            best_feasible: share(|run| run.beyond.0),
+            recommended_feasible: share(|run| run.beyond.1),
+            beyond: Spread::of(runs.iter().map(|run| run.beyond.1)),
+        }
+    }
+}
+
+/// How far a point is beyond the limits, in their sizes; zero where all are met.
+fn beyond(problem: &Limited, x: &[f64]) -> Option<f64> {
+    let (_, limited) = problem.evaluate(x)?;
+    let excess = |(limit, value): (&Limit, f64)| match limit.is_met(value) {
+        true => 0.0,
+        false => limit.excess(value) / limit.size(),
+    };
+    Some(problem.limits().iter().zip(limited).map(excess).fold(0.0, f64::max))
 }
 
 fn space(problem: &Limited) -> Result<Space, Failure> {
@@ -129,7 +176,8 @@ fn space(problem: &Limited) -> Result<Space, Failure> {
     Ok(Space::new((0..problem.low().len()).map(parameter).collect())?)
 }
 
-fn one(problem: &Limited, marks: &[usize], workers: usize, seed: u64) -> Result<Run, Failure> {
+fn one(problem: &Limited, marks: &[usize], options: &Options, seed: u64) -> Result<Run, Failure> {
+    let Options { workers, noise, .. } = *options;
     let evaluations = marks.iter().max().copied().unwrap_or(0);
     let limits = problem.limits().to_vec();
     let strategy = Strategy::auto();
@@ -155,11 +203,20 @@ fn one(problem: &Limited, marks: &[usize], workers: usize, seed: u64) -> Result<
         clock = now;
         let point = points.remove(&id).ok_or("a trial without a point")?;
         let (value, limited) = problem.evaluate(&point.numbers()).ok_or("a point of another space")?;
-        let limited: Vec<Option<f64>> = limited.into_iter().map(Some).collect();
+        let mut luck = Stream::new(seed, "noise in limited outputs", id);
+        let noisy = |(limit, value): (&Limit, f64)| match noise > 0.0 {
+            true => Some(value + noise * limit.size() * luck.normal()),
+            false => Some(value),
+        };
+        let limited: Vec<Option<f64>> = problem.limits().iter().zip(limited).map(noisy).collect();
         study.tell_limited(TrialId(id), Outcome::measured(value), &limited)?;
-        if let Some(best) = study.best()? {
+        let best = match noise > 0.0 && marks.contains(&finished) {
+            true => study.recommended(&Unwatched)?.map(|recommended| recommended.value),
+            false => study.best()?.map(|best| best.value),
+        };
+        if let Some(best) = best {
             let optimum = problem.optimum_value();
-            let gap = (best.value - optimum) / if optimum == 0.0 { 1.0 } else { optimum.abs() };
+            let gap = (best - optimum) / if optimum == 0.0 { 1.0 } else { optimum.abs() };
             first_feasible = f64::min(first_feasible, finished as f64);
             if gap <= REACHED {
                 until = f64::min(until, clock as f64 / 1_000.0);
@@ -168,7 +225,13 @@ fn one(problem: &Limited, marks: &[usize], workers: usize, seed: u64) -> Result<
         }
     }
     let named = Some(named(problem, &study));
-    Ok(Run { gaps, first_feasible, until_one_percent: until, seconds, named })
+    let far = |point: Option<Point>| point.and_then(|point| beyond(problem, &point.numbers()));
+    let (best, recommended) = (
+        far(study.best()?.map(|best| best.point)),
+        far(study.recommended(&Unwatched)?.map(|best| best.point)),
+    );
+    let beyond = (best.unwrap_or(f64::INFINITY), recommended.unwrap_or(f64::INFINITY));
+    Ok(Run { gaps, first_feasible, until_one_percent: until, seconds, named, beyond })
 }
 
 /// Compares the inputs named for each output with those that drive it.
@@ -221,6 +284,7 @@ mod tests {
             first_seed: 11,
             dim: None,
             workers,
+            noise: 0.0,
             threads: 2,
         };
         let [alone, crowd] = [1, 4].map(|workers| run(&options(workers), |_| {}).unwrap().remove(0));

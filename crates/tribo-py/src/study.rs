@@ -30,7 +30,7 @@ use tribo_study::table::hints::{self, Hints};
 use tribo_study::view::View;
 
 /// A trial, what is expected at its point, and an interval.
-type Advice = (u64, f64, Option<(f64, f64)>);
+type Advice = (u64, f64, Option<(f64, f64)>, Option<f64>);
 
 /// How long a thread waits between two tries to get its turn.
 const TURN: Duration = Duration::from_millis(2);
@@ -237,14 +237,15 @@ impl Study {
         })
     }
 
-    /// The id of the recommended trial, what is expected there, and its interval of 90 % under noise.
+    /// The id of the recommended trial, what is expected there, its interval of 90 % under noise, and under noise in limited
+    /// outputs the probability that all limits are met there.
     fn recommended(&self, py: Python<'_>) -> PyResult<Option<Advice>> {
         let mut hand = self.lock(py)?;
         let by_hand = &mut *hand;
         interrupt::run(py, |flag| {
             let study = by_hand.optimiser().map_err(error::study)?;
             let recommended = study.recommended(flag).map_err(error::library)?;
-            Ok(recommended.map(|point| (point.id.0, point.value, point.interval)))
+            Ok(recommended.map(|point| (point.id.0, point.value, point.interval, point.within_limits)))
         })
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,19 @@ def test_outputs_that_are_missing_are_not_feasible() -> None:
     assert study.best is not None and study.best.id == d.id
     assert [trial.feasible for trial in study.trials] == [False, False, False, True]
     assert study.limits[0]["measured"] == 2 and study.limits[0]["binds"]
+
+
+def test_under_noise_a_lucky_point_is_not_recommended() -> None:
+    noise = random.Random(5)
+    study = tribo.Study([(0, 1)], objective="mass", constraints=["stress >= 0.5"])
+    for i in range(60):
+        x = i / 59
+        study.add([x], {"mass": x, "stress": x + noise.gauss(0, 0.05)})
+    best, recommended = study.best, study.recommended
+    assert best is not None and recommended is not None
+    assert best.value is not None and best.value < 0.5 < recommended.value + 0.02
+    assert recommended.interval is None
+    assert recommended.within_limits is not None and recommended.within_limits >= 0.9
 
 
 def test_limits_survive_on_disk(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@
 mod chapters;
 
 use super::evidence::Evidence;
-use super::study::objective;
+use super::study::{LOAD, load, objective};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tribo_study::config::Config;
@@ -194,8 +194,8 @@ fn executed_twice(evidence: &Evidence, intended: &BTreeSet<AttemptId>) -> Vec<St
     complaints
 }
 
-/// The points of all trials are those that the simulator was given, and values belong to their points: the one told is the
-/// one that the simulator computes there. Complaints of each.
+/// The points of all trials are those that the simulator was given, and values and loads belong to their points: those told
+/// are the ones that the simulator computes there. Complaints of each.
 fn points(config: &Config, evidence: &Evidence, outcomes: &Outcomes<'_>) -> (Vec<String>, Vec<String>) {
     let ledger = ledger(evidence);
     let rebuilt = ledger.and_then(|ledger| match ledger.config == evidence.file {
@@ -215,11 +215,19 @@ fn points(config: &Config, evidence: &Evidence, outcomes: &Outcomes<'_>) -> (Vec
         }
     }
     for (trial, told) in outcomes {
-        let Some(value) = told.first().and_then(|finding| finding.value(VALUE)) else { continue };
+        let Some((finding, value)) = told.first().and_then(|finding| Some((finding, finding.value(VALUE)?)))
+        else {
+            continue;
+        };
         let point = rebuilt.points().params(*trial);
         let expected = point.as_ref().ok().and_then(objective);
         if expected != Some(value) {
             values.push(format!("wrong value: trial {trial} was told {value}, {point:?} gives {expected:?}"));
+        }
+        let (told, expected) =
+            (finding.outputs.get(LOAD), point.as_ref().ok().and_then(|point| load(*trial, point)));
+        if !config.limits.is_empty() && told != expected {
+            values.push(format!("wrong load: trial {trial} was told {told:?}, {point:?} gives {expected:?}"));
         }
     }
     (misplaced, values)

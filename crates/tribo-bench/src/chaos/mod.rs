@@ -2,7 +2,8 @@
 //!
 //! A study of a small simulator is run by the real program (`study`), whose driver is killed and started again until
 //! enough kills were made (`kill`); the last driver runs to the end. A study that is over earlier is followed by another.
-//! With `--chapters` the study file (`file`) is changed again and again between the drivers, which begin new chapters.
+//! With `--chapters` the study file (`file`) is changed again and again between the drivers, which begin new chapters; with
+//! `--limits` another output has a limit.
 //! Then everything on disk (`evidence`) is held against what must be true (`check`):
 //!   - no finished result is lost, none counts twice, every trial has its own value;
 //!   - points are those that the simulator was given;
@@ -59,6 +60,9 @@ pub struct Options {
     /// Change the study file at random between drivers, so that new chapters begin.
     #[arg(long)]
     pub chapters: bool,
+    /// Limit an output besides the one that is minimised, which one evaluation in ten does not give.
+    #[arg(long)]
+    pub limits: bool,
     /// The program that is run.
     #[command(flatten)]
     pub program: Program,
@@ -138,6 +142,7 @@ pub fn measure(options: &Options, progress: impl Fn(&str)) -> Result<(Report, Ve
     while toll.kills < options.kills {
         let seed = options.seed + report.studies as u64;
         let file = StudyFile::new(&options.strategy, evaluations, options.workers, seed);
+        let file = if options.limits { file.limited() } else { file };
         let (mut bed, before) = (Bed::new(file)?, toll.kills);
         let chapters = options.chapters;
         let ran = kill::run_under_fire(&program, &mut bed, options.kills, chapters, &mut stream, &mut toll);

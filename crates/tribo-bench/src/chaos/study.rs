@@ -4,7 +4,7 @@
 //! to 80 ms, fails once in twenty trials, and in one of eight leaves a daemon behind that would live for minutes: half of
 //! them keep their standard output open, half close it. Its value is whole-number arithmetic of the parameters `a`, `b` and
 //! `d`, so that it can be checked here; `d` has a fixed value while the study file does not have it. `c` has no effect and
-//! keeps the model's coordinates from being round numbers.
+//! keeps the model's coordinates from being round numbers. Limited studies limit a load, which one trial in ten does not give.
 
 use super::file::{D_BEFORE, StudyFile};
 use crate::seeds::Failure;
@@ -28,7 +28,9 @@ if [ $((TRIBO_TRIAL % 20)) = 7 ]; then
 fi
 a=$((TRIBO_X_A - 300000)) b=$((TRIBO_X_B - 650000)) d=$((${TRIBO_X_D:-500000} - 500000))
 value=$((a * a + b * b + d * d))
-echo "{\"objective\": $value}" > "$TRIBO_RESULT"
+load=$((TRIBO_X_A * TRIBO_X_B / 1000 * (TRIBO_X_A + TRIBO_X_B) / 1000000))
+[ $((TRIBO_TRIAL % 10)) != 4 ] || load=NaN
+echo "{\"objective\": $value, \"value\": $value, \"load\": $load}" > "$TRIBO_RESULT"
 echo "gave $TRIBO_TRIAL $TRIBO_ATTEMPT $value" >> "$1"
 "#;
 
@@ -39,6 +41,16 @@ pub(super) fn objective(point: &Map<String, Value>) -> Option<f64> {
     let (a, b, d) = (number("a")? - 300_000, number("b")? - 650_000, d - 500_000);
     // Less than 2e12, which a double holds exactly.
     Some((a * a + b * b + d * d) as f64)
+}
+
+/// The output that limited studies limit.
+pub(super) const LOAD: &str = "load";
+
+/// The load of a trial at a point; None where the simulator gives none.
+pub(super) fn load(trial: u64, point: &Map<String, Value>) -> Option<f64> {
+    let (a, b) = (point.get("a")?.as_i64()?, point.get("b")?.as_i64()?);
+    // Less than 3e15 on the way and 3e9 at the end.
+    (trial % 10 != 4).then_some((a * b / 1_000 * (a + b) / 1_000_000) as f64)
 }
 
 /// A study in a folder of its own, which goes when the study is dropped.
@@ -105,6 +117,8 @@ mod tests {
             (0, json!({"a": 0, "b": 0})),
             (5, json!({"a": 1_000_000, "b": 3, "d": 17})),
             (6, json!({"a": 300_000, "b": 650_000, "d": 500_000})),
+            (14, json!({"a": -123_457, "b": 700_001})),
+            (15, json!({"a": -123_457, "b": 700_001})),
             (7, json!({"a": -1, "b": 1})),
         ];
         let mut expected = String::new();
@@ -130,8 +144,12 @@ mod tests {
                 assert_eq!(status.code(), Some(1));
                 continue;
             }
-            let answer: Value = serde_json::from_slice(&std::fs::read(&result).unwrap()).unwrap();
+            let text = std::fs::read_to_string(&result).unwrap();
+            assert_eq!(text.contains("NaN"), load(trial, point).is_none(), "trial {trial}: {text}");
+            let answer: Value = serde_json::from_str(&text.replace("NaN", "null")).unwrap();
             assert_eq!(answer["objective"].as_f64(), objective(point), "trial {trial}");
+            assert_eq!(answer["value"], answer["objective"]);
+            assert_eq!(answer[LOAD].as_f64(), load(trial, point), "trial {trial}");
             expected.push_str(&format!("gave {trial} 1 {}\n", answer["objective"]));
         }
         assert_eq!(std::fs::read_to_string(notes(bed.folder())).unwrap(), expected);

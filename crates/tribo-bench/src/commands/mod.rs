@@ -57,7 +57,8 @@ pub(crate) enum Command {
     Three(three::Options),
     /// How near does a search under limits come to known optima?
     #[command(after_help = "Examples:\n  tribo-bench constraints --seeds 20\n  \
-        tribo-bench constraints --problem speed_reducer@120 --workers 20")]
+        tribo-bench constraints --problem speed_reducer@120 --workers 20\n  \
+        tribo-bench constraints --problem gardner@60 --noise 0.02")]
     Constraints(constraints::Options),
     /// Are the gains that a report foresees those that come?
     #[command(after_help = "Example:\n  tribo-bench foresight --seeds 8")]
@@ -75,7 +76,7 @@ pub(crate) enum Command {
     /// Kill the program's driver again and again: nothing may be lost, counted twice or left behind.
     #[command(
         after_help = "Examples:\n  tribo-bench chaos --kills 15\n  tribo-bench chaos --kills 300 --seed 7\n  \
-            tribo-bench chaos --kills 25 --chapters"
+            tribo-bench chaos --kills 25 --chapters --limits"
     )]
     Chaos(chaos::Options),
     /// A long study with very many workers on a simulated cluster where everything fails that can.

@@ -55,16 +55,28 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(code)
 }
 
-/// The recommended point, where it need not be that of the best value: results carry noise.
+/// The recommended point, where it need not be that of the best value: results or limited outputs carry noise.
 fn under_noise(recommended: &Recommended) -> Option<String> {
-    let (low, high) = recommended.interval?;
-    let (value, point) = (recommended.value, output::point(&recommended.params));
-    Some(format!(
-        "recommended: trial {}, {value:.6} expected, {low:.6} to {high:.6} with 90 %\n{point}\n\n\
-         Results carry noise: the best value of many is mostly a lucky one, so the point above is the one that the \
-         model expects most of.\nThe best value measured:",
-        recommended.trial
-    ))
+    let Recommended { trial, value, interval, within_limits, params } = recommended;
+    let mut parts = vec![format!("recommended: trial {trial}")];
+    parts.push(match interval {
+        Some((low, high)) => format!("{value:.6} expected, {low:.6} to {high:.6} with 90 %"),
+        None => format!("{value:?}"),
+    });
+    parts.extend(within_limits.map(|chance| format!("within all limits with {}", limits::percent(chance))));
+    let why = match (interval, within_limits) {
+        (None, None) => return None,
+        (Some(_), None) => {
+            "Results carry noise: the best value of many is mostly a lucky one, so the point above is the one that the model \
+             expects most of."
+        }
+        (_, Some(_)) => {
+            "Limited outputs carry noise: a trial that was measured within its limits may be lucky, so the point above is the \
+             best of those that the models hold for within them."
+        }
+    };
+    let point = output::point(params);
+    Some(format!("{}\n{point}\n{why}\nThe best value measured:\n", parts.join(", ")))
 }
 
 /// The trial that is least beyond the limits, for people.

@@ -25,8 +25,7 @@ pub(crate) fn run(options: &Shown) -> Outcome {
     let mut summary = summary(config, reading.ledger(), rebuilt.points(), Some(&reading.layout), &seen)?;
     if !config.limits.is_empty() {
         // With what the model says, which takes a moment.
-        let states = rebuilt.study.limit_states(&Unwatched)?;
-        summary.limits = limits::standings(config, states, summary.best.as_ref().map(|best| best.value));
+        summary.know_limits(config, rebuilt.study.limit_states(&Unwatched)?);
     }
     summary.elsewhere = elsewhere(&mut rebuilt)?;
     match options.json {
@@ -112,6 +111,10 @@ fn write_page(
         Some(best) => write!(page, "best      {}", best::text(&reading.config, best))?,
         None if summary.limits.is_empty() => writeln!(page, "best      none yet")?,
         None => writeln!(page, "best      none: {}", summary.no_best())?,
+    }
+    if let Some(chance) = summary.chance {
+        let chance = limits::percent(chance);
+        writeln!(page, "chance    {chance}, by the models, that the most promising point meets all limits")?;
     }
     if let Some(elsewhere) = &summary.elsewhere {
         let (chance, worth) = (100.0 * elsewhere.chance, elsewhere.worth);

@@ -129,11 +129,18 @@ fn a_limit_that_cannot_be_met_ends_with_exit_code_5() {
         .tribo(["status"])
         .code(0)
         .prints("best      none: no trial meets all limits yet")
+        .prints("chance    less than 0.1 %, by the models, that the most promising point meets all limits")
         .prints("limits    stress <= 0.5: never met in 10 trials; the nearest was ");
     let status = status(&folder);
     assert_eq!((&status["best"], &status["feasible"]), (&Value::Null, &0.into()));
     assert_eq!(status["phase"]["why"], "the evaluations are spent");
-    assert!(folder.read("study.html").contains("No evaluation meets all limits yet."));
+    assert!(status["chance"].as_f64().unwrap() < 1e-3, "{status}");
+    let page = folder.read("study.html");
+    for words in
+        ["No evaluation meets all limits yet.", "meets all limits with a probability of less than 0.1 %."]
+    {
+        assert!(page.contains(words), "{words}");
+    }
     folder.write("events.toml", &study);
     let events = folder.tribo(["run", "events.toml", "--json"]).code(5).stdout;
     let last: Value = serde_json::from_str(events.lines().last().unwrap()).unwrap();

@@ -65,6 +65,8 @@ class Recommended:
     """What the model expects there; without noise, what was measured."""
     interval: tuple[float, float] | None
     """Where the value without noise is with a probability of 90 %; None if results carry no noise."""
+    within_limits: float | None = None
+    """The probability that all constraints on outputs are met there; None if those outputs carry no noise."""
 
     @property
     def x(self) -> Any:
@@ -320,8 +322,8 @@ class Study:
         recommended = self._core.recommended()
         if recommended is None:
             return None
-        id, value, interval = recommended
-        return Recommended(self._one(id), value, interval)
+        id, value, interval, within_limits = recommended
+        return Recommended(self._one(id), value, interval, within_limits)
 
     @property
     def trials(self) -> list[Trial]:

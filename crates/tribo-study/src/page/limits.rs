@@ -1,7 +1,7 @@
 //! The limits of a study on its page: how it stands to each of them, and what comes nearest where nothing meets them all.
 
 use super::html::Html;
-use crate::report::limits::{LeastViolated, Standing};
+use crate::report::limits::{LeastViolated, Standing, percent};
 use crate::report::text::number;
 use crate::view::{Model, View, is_nothing};
 use tribo::strategy::Expected;
@@ -13,7 +13,7 @@ pub(super) fn write(html: &mut Html, view: &View) {
     }
     html.heading("Limits");
     if let Some(least) = &view.summary.least_violated {
-        html.list(&nearest(least));
+        html.list(&nearest(least, view.summary.chance));
     }
     let rows: Vec<Vec<String>> = view.summary.limits.iter().map(row).collect();
     html.table(&["limit", "met", "at the best", "binds", "what it is worth"], &rows);
@@ -58,8 +58,15 @@ fn row(standing: &Standing) -> Vec<String> {
     ]
 }
 
-/// The trial that comes nearest, and what it misses.
-fn nearest(least: &LeastViolated) -> Vec<String> {
+/// The trial that comes nearest, what it misses, and whether there is hope.
+fn nearest(least: &LeastViolated, chance: Option<f64>) -> Vec<String> {
     let first = format!("The nearest is trial {} with {}.", least.best.trial, number(least.best.value));
-    std::iter::once(first).chain(least.missed.iter().map(|missed| format!("{}.", missed.words()))).collect()
+    let missed = least.missed.iter().map(|missed| format!("{}.", missed.words()));
+    let hope = |chance| {
+        format!(
+            "By the models the most promising point meets all limits with a probability of {}.",
+            percent(chance)
+        )
+    };
+    std::iter::once(first).chain(missed).chain(chance.map(hope)).collect()
 }

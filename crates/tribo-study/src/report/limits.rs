@@ -13,6 +13,9 @@ use tribo::strategy::LimitState;
 /// A probability from here on is certainty enough not to be mentioned.
 const CERTAIN: f64 = 0.995;
 
+/// Below this a probability is as good as none.
+const UNLIKELY: f64 = 1e-3;
+
 /// How a study stands to one of its limits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Standing {
@@ -158,7 +161,7 @@ impl Standing {
         }
         if let Some(probability) = self.probability.filter(|probability| *probability < CERTAIN) {
             let place = if self.at_best.is_some() { "there" } else { "at the most promising point" };
-            parts.push(format!("met {place} with a probability of {} %", two_digits(100.0 * probability)));
+            parts.push(format!("met {place} with a probability of {}", percent(probability)));
         }
         parts.extend(self.trade.clone());
         parts.join("; ")
@@ -170,6 +173,20 @@ impl Missed {
     pub fn words(&self) -> String {
         format!("{} missed by {}: it is {}", self.limit, number(self.by), number(self.value))
     }
+}
+
+/// A probability for people: `3.4 %`.
+pub fn percent(probability: f64) -> String {
+    match probability < UNLIKELY {
+        true => format!("less than {} %", 100.0 * UNLIKELY),
+        false => format!("{} %", two_digits(100.0 * probability)),
+    }
+}
+
+/// The probability, by the models, that the most promising point meets all limits, outputs being taken to be independent; None
+/// where the models say nothing.
+pub fn chance(standings: &[Standing]) -> Option<f64> {
+    standings.iter().map(|standing| standing.probability).product()
 }
 
 /// The trial that is least beyond the limits; None if no trial has all limited outputs and a value.
@@ -231,6 +248,11 @@ mod tests {
             "never met in 40 trials; the nearest was 212.5 (trial 3), beyond by 12.5; met at the most promising point with \
              a probability of 3.4 %"
         );
+        let hopeless = |state: &mut LimitState| {
+            (state.met, state.nearest) = (0, Some((TrialId(3), 212.5)));
+            state.known = known(1e-30, None);
+        };
+        assert!(words("stress <= 200", hopeless, None).ends_with("with a probability of less than 0.1 %"));
         let binding = |state: &mut LimitState| {
             (state.at_best, state.binds, state.known) = (Some(199.5), true, known(0.999, Some(-0.01)));
         };

@@ -18,6 +18,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use tribo::analysis;
 use tribo::space::Direction;
+use tribo::strategy::LimitState;
 use tribo::surrogate::watch::Unwatched;
 
 /// Version of the summary as JSON.
@@ -142,6 +143,9 @@ pub struct Recommended {
     pub value: f64,
     /// Where the value without noise is with a probability of 90 %; null if results carry no noise.
     pub interval: Option<(f64, f64)>,
+    /// The probability that all limits are met there; not there if limited outputs carry no noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within_limits: Option<f64>,
     /// Its point.
     pub params: Map<String, Json>,
 }
@@ -221,6 +225,10 @@ pub struct Summary {
     /// The trial that is least beyond the limits, where none meets them all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least_violated: Option<LeastViolated>,
+    /// Where none meets all limits, the probability by the models that the most promising point does: as far as they know, that
+    /// there is a feasible point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance: Option<f64>,
     /// How fast trials end, once two have.
     pub pace: Option<Pace>,
     /// Why evaluations wait, in the scheduler's words, by the driver's last look at the queue.
@@ -278,6 +286,7 @@ pub fn summary(
         feasible,
         limits,
         least_violated,
+        chance: None,
         pace,
         waiting: if counts.waiting > 0 { seen.waiting.clone() } else { Vec::new() },
         failures: failures::groups(ledger),
@@ -312,6 +321,13 @@ pub fn counts(ledger: &Ledger, begun: &Begun) -> Counts {
 }
 
 impl Summary {
+    /// Takes in what the models say about the limits.
+    pub fn know_limits(&mut self, config: &Config, states: Vec<LimitState>) {
+        let best = self.best.as_ref().map(|best| best.value);
+        self.limits = limits::standings(config, states, best);
+        self.chance = self.least_violated.as_ref().and_then(|_| limits::chance(&self.limits));
+    }
+
     /// Why there is no best trial.
     pub fn no_best(&self) -> &'static str {
         why_no_best(self.limits.is_empty(), &self.counts)
@@ -419,8 +435,8 @@ pub fn elsewhere(rebuilt: &mut Rebuilt) -> Result<Option<Elsewhere>> {
 pub fn recommended(rebuilt: &mut Rebuilt) -> Result<Option<Recommended>> {
     let Some(recommended) = rebuilt.study.recommended(&Unwatched)? else { return Ok(None) };
     let params = crate::point::to_json(rebuilt.study.space(), &recommended.point);
-    let (trial, value, interval) = (recommended.id.0, recommended.value, recommended.interval);
-    Ok(Some(Recommended { trial, value, interval, params }))
+    let tribo::strategy::Recommended { id, value, interval, within_limits, .. } = recommended;
+    Ok(Some(Recommended { trial: id.0, value, interval, within_limits, params }))
 }
 
 fn phase(config: &Config, ledger: &Ledger, counts: &Counts, best: Option<&Best>, seen: &Seen) -> Phase {

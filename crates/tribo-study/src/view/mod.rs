@@ -33,7 +33,6 @@ use crate::config::Config;
 use crate::layout::Layout;
 use crate::reading::Reading;
 use crate::replay::{self, Rebuilt};
-use crate::report::limits::standings;
 use crate::report::row::{Begun, Row, State};
 use crate::report::summary::{Summary, summary};
 use crate::report::text::count;
@@ -295,8 +294,7 @@ impl Draft {
             return;
         }
         if let Ok(states) = self.rebuilt.study.limit_states(&Until(Instant::now() + FIT)) {
-            let best = self.view.summary.best.as_ref().map(|best| best.value);
-            self.view.summary.limits = standings(&self.view.config, states, best);
+            self.view.summary.know_limits(&self.view.config, states);
         }
     }
 

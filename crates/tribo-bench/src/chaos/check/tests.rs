@@ -66,7 +66,13 @@ impl Growing {
         let finding = match objective(&self.given[&trial]).filter(|_| trial != 2) {
             Some(value) => {
                 self.evidence.notes.gave.push((id, value));
-                Finding::answered(VALUE, value)
+                let mut finding = Finding::answered(VALUE, value);
+                if let Some(load) =
+                    load(trial, &self.given[&trial]).filter(|_| !self.config.limits.is_empty())
+                {
+                    finding.outputs.insert(LOAD, load);
+                }
+                finding
             }
             None => Finding::failed("failed"),
         };
@@ -87,9 +93,15 @@ impl Growing {
 
 /// A study of six trials, two of them under way at any time; trial 2 fails.
 fn faultless(strategy: &str) -> (Config, Evidence) {
-    let mut growing = Growing::new(StudyFile::new(strategy, 6, 2, 11).text("\"notes\""));
-    for turn in 0..7_u64 {
-        if turn < 6 {
+    without_fault(&StudyFile::new(strategy, 6, 2, 11))
+}
+
+/// A study of a file, two trials of which are under way at any time.
+fn without_fault(file: &StudyFile) -> (Config, Evidence) {
+    let mut growing = Growing::new(file.text("\"notes\""));
+    let n = file.evaluations as u64;
+    for turn in 0..=n {
+        if turn < n {
             growing.ask();
         }
         if let Some(trial) = turn.checked_sub(1) {
@@ -329,4 +341,21 @@ fn executions_are_counted_by_attempt() {
     let (tally, complaints) = check(&config, &evidence);
     assert_eq!(tally.executed_twice, 2);
     assert!(complaints[0].contains("000001.a1") && complaints[1].contains("without a record"));
+}
+
+#[test]
+fn loads_of_a_limited_study_belong_to_their_points() {
+    // As many that models propose most of them.
+    let (config, mut evidence) = without_fault(&StudyFile::new("bo", 16, 2, 11).limited());
+    let (tally, complaints) = check(&config, &evidence);
+    assert_eq!((tally.trials, complaints), (16, vec![]));
+    for entry in &mut evidence.entries {
+        if let Record::Told { trial: 12, finding } = &mut entry.record {
+            let load = finding.outputs.get(LOAD).unwrap();
+            finding.outputs.insert(LOAD, load + 1.0);
+        }
+    }
+    let (_, complaints) = check(&config, &evidence);
+    // The last trials are proposed with another load known, so they may differ as well.
+    assert!(complaints.iter().any(|what| what.starts_with("wrong load: trial 12")), "{complaints:?}");
 }

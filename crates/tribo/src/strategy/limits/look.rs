@@ -32,6 +32,8 @@ pub struct LimitsLook {
     results: Results,
     /// Where constraints between inputs are met, if there are any.
     region: Option<Region>,
+    /// Whether a limited output carries noise.
+    is_noisy: bool,
 }
 
 /// What is expected of the best point under some limits, in the user's units and direction.
@@ -55,7 +57,10 @@ impl LimitsLook {
         let results =
             if is_many { results.part(limits, results.points.len(), MOST) } else { results.clone() };
         let (direction, limits, region) = (Direction::Minimize, limits.clone(), region.clone());
-        Ok(LimitsLook { direction, limits, outlook, results, region })
+        // The first is the objective, the last whether there is an answer.
+        let kinds = models.kinds().iter().skip(1).take(limits.len() - 1);
+        let is_noisy = kinds.flatten().any(|(_, is_noisy)| *is_noisy);
+        Ok(LimitsLook { direction, limits, outlook, results, region, is_noisy })
     }
 
     /// The same for values in the user's direction.
@@ -79,6 +84,19 @@ impl LimitsLook {
     /// The probability at some places that all limits are met; outputs are taken to be independent.
     pub fn chances(&self, places: &[Vec<f64>]) -> Result<Vec<f64>> {
         let log = self.outlook.log_chances(rows(places).as_ref())?;
+        Ok(log.into_iter().map(f64::exp).collect())
+    }
+
+    /// Whether the model of a limited output holds its values for noisy, so that what was measured within a limit may be luck.
+    pub fn is_noisy(&self) -> bool {
+        self.is_noisy
+    }
+
+    /// The probability at places that gave an answer that all limits are met there, without the noise.
+    pub(in crate::strategy) fn chances_of_answers(&self, places: &[Vec<f64>]) -> Result<Vec<f64>> {
+        let answer = self.limits.len() - 1;
+        let sides = self.outlook.sides.iter().filter(|side| side.limit != answer).copied().collect();
+        let log = Outlook { sides, ..self.outlook.clone() }.log_chances(rows(places).as_ref())?;
         Ok(log.into_iter().map(f64::exp).collect())
     }
 

@@ -149,22 +149,26 @@ impl Limited {
 
     fn propose_point(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<(Vec<f64>, Purpose)> {
         self.models.outlook(&self.results, &self.limits, self.n_initial, watch)?;
-        let turn = self.turn(next.id.0);
-        let proposer = Proposer {
+        let pending = self.pending.values().map(|(u, _)| u.as_slice()).collect();
+        self.proposer(self.turn(next.id.0), pending, next.id.0)?.propose(watch)
+    }
+
+    /// What makes a proposal of the models as they are.
+    fn proposer<'a>(&'a self, turn: Turn, pending: Vec<&'a [f64]>, id: u64) -> Result<Proposer<'a>> {
+        Ok(Proposer {
             limits: &self.limits,
             results: &self.results,
             outlook: self.models.current()?,
             known: self.models.recognised(),
             kinds: self.models.kinds(),
-            pending: self.pending.values().map(|(u, _)| u.as_slice()).collect(),
+            pending,
             radius: self.radius,
             region: self.region.as_ref(),
             seed: self.seed,
             turn,
             reach: self.radius_of(turn),
-            id: next.id.0,
-        };
-        proposer.propose(watch)
+            id,
+        })
     }
 
     /// What the proposal of a trial does: a function of what is known when it is asked for.
@@ -359,17 +363,21 @@ impl Engine for Limited {
             return Ok(vec![]);
         }
         self.models.outlook(&self.results, &self.limits, self.n_initial, watch)?;
-        let mut known = propose::known(
-            &self.results,
-            &self.limits,
-            self.models.current()?,
-            self.models.recognised(),
-            self.models.kinds(),
-            self.region.as_ref(),
-            self.radius,
-            sign,
-            watch,
-        )?;
+        let mut known = match self.results.best {
+            None => self.proposer(Turn::Cube, vec![], 0)?.hopes(watch)?,
+            Some(best) => propose::known(
+                &self.results,
+                &self.limits,
+                self.models.current()?,
+                self.models.recognised(),
+                self.models.kinds(),
+                self.region.as_ref(),
+                best,
+                self.radius,
+                sign,
+                watch,
+            )?,
+        };
         known.truncate(n);
         Ok(known)
     }

@@ -185,8 +185,7 @@ impl Proposer<'_> {
         !self.pending.iter().any(is_near)
     }
 
-    /// Where an improvement that is feasible is most probable, in a box or in the whole cube; or where most can be learned
-    /// about the border of what is feasible, if it is the turn for that.
+    /// The best hope in a box or in the whole cube; anywhere there, if it was measured.
     fn hope(
         &self,
         sides: Option<(&[f64], &[f64])>,
@@ -196,6 +195,23 @@ impl Proposer<'_> {
         let d = self.results.points[0].len();
         let whole = (vec![0.0; d], vec![1.0; d]);
         let (low, high) = sides.unwrap_or((&whole.0, &whole.1));
+        let x = self.best_hope(low, high, stream, watch)?;
+        if self.results.nearest(&x) > SAME {
+            return Ok(x);
+        }
+        Ok((0..d).map(|k| low[k] + stream.uniform() * (high[k] - low[k])).collect())
+    }
+
+    /// Where an improvement that is feasible is most probable in a box; or where most can be learned about the border of what
+    /// is feasible, if it is the turn for that.
+    fn best_hope(
+        &self,
+        low: &[f64],
+        high: &[f64],
+        stream: &mut Stream,
+        watch: &dyn Watch,
+    ) -> Result<Vec<f64>> {
+        let d = low.len();
         let pending = Mat::from_fn(self.pending.len(), d, |i, k| self.pending[i][k]);
         let expected = self.outlook.hallucinate(pending.as_ref())?;
         let anchor: Option<&dyn Posterior> = match &expected.objective {
@@ -233,11 +249,39 @@ impl Proposer<'_> {
                 watch,
             )?,
         };
-        if self.results.nearest(&found.x) > SAME {
-            return Ok(found.x);
+        Ok(found.x)
+    }
+
+    /// For each limit the probability that it is met at the point where all of them are most probably met: what there is to hope
+    /// for as long as nothing is feasible.
+    pub(super) fn hopes(&self, watch: &dyn Watch) -> Result<Vec<LimitKnown>> {
+        let mut stream = Stream::new(self.seed, "the most promising point", 0);
+        let d = self.results.points[0].len();
+        let is_any = self.outlook.objective.is_some() || self.outlook.limited.iter().any(Option::is_some);
+        let x = match is_any {
+            true => self.best_hope(&vec![0.0; d], &vec![1.0; d], &mut stream, watch)?,
+            // No output has ever changed: all points are alike.
+            false => vec![0.5; d],
+        };
+        let at = Mat::from_fn(1, d, |_, k| x[k]);
+        let mut known = vec![];
+        for (number, limit) in self.limits.iter().enumerate() {
+            let probability = match &self.outlook.limited[number] {
+                Some(model) => {
+                    let prediction = model.posterior().predict(at.as_ref())?;
+                    let sides = self.outlook.sides.iter().filter(|side| side.limit == number);
+                    let chance = |side| Hopes::chance(side, prediction.mean[0], prediction.var[0]).0;
+                    sides.map(chance).sum::<f64>().exp()
+                }
+                // It was never measured, or is the same everywhere.
+                None => {
+                    let mut values = self.results.limited.iter().filter_map(|row| row[number]);
+                    f64::from(u8::from(values.next().is_some_and(|value| limit.is_met(value))))
+                }
+            };
+            known.push(LimitKnown { probability, worth: None });
         }
-        // Nothing new is hoped for there: anywhere in the box.
-        Ok((0..d).map(|k| low[k] + stream.uniform() * (high[k] - low[k])).collect())
+        Ok(known)
     }
 }
 
@@ -296,8 +340,8 @@ fn starts(
     Ok(std::iter::once(centre.to_vec()).chain(drawn).collect())
 }
 
-/// What the models say about each limit at the best point, or at the one that is least beyond: the probability that it is
-/// met, and what it is worth to move it.
+/// What the models say about each limit at the best result: the probability that it is met there, and what it is worth to move
+/// it.
 pub(super) fn known(
     results: &Results,
     limits: &[Limit],
@@ -305,11 +349,11 @@ pub(super) fn known(
     recognised: &Recognised,
     kinds: &[Option<Kind>],
     region: Option<&Region>,
+    centre: usize,
     radius: f64,
     sign: f64,
     watch: &dyn Watch,
 ) -> Result<Vec<LimitKnown>> {
-    let Some(centre) = results.centre() else { return Ok(vec![]) };
     let own = near(results, limits, recognised, kinds, centre, radius.clamp(KNOWN_RADIUS, NEAR), watch)?;
     let (outlook, at) = match &own {
         Some((near, frame)) => (near, frame.inside(&results.points[centre])),
@@ -336,7 +380,6 @@ pub(super) fn known(
             known.probability = normal::cdf((side.tolerance - means.sides[j][0]) / deviations[j]);
         }
         if let Some(solution) = &solution
-            && results.best.is_some()
             && solution.violation <= 10.0 * VIOLATION
             && solution.multipliers[j].abs() > 1e-6
         {

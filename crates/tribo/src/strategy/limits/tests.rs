@@ -2,6 +2,7 @@
 
 use crate::limit::Limit;
 use crate::problems::{Limited, limited};
+use crate::rng::Stream;
 use crate::space::{Direction, Parameter, Space};
 use crate::strategy::{Quota, Settings, Strategy, Study};
 use crate::surrogate::watch::Unwatched;
@@ -91,6 +92,58 @@ fn a_restored_study_goes_on_with_the_same_bits() {
     }
 }
 
+/// Cut after any event and restored up to there, a study proposes all that follows as it did without interruption: with four
+/// under way, outputs that are missing and evaluations that fail.
+#[test]
+fn a_study_that_was_cut_anywhere_goes_on_with_the_same_bits() {
+    let (seed, workers, n) = (12, 4, 44);
+    let problem = limited("spring").unwrap();
+    let new = || {
+        let strategy =
+            Strategy::Bo(Settings { quota: Quota { border: 1, ..Quota::default() }, ..Settings::bo() });
+        let limits = problem.limits().to_vec();
+        Study::limited(space(&problem), Direction::Minimize, limits, strategy, None, 0, seed).unwrap()
+    };
+    let tell = |study: &mut Study, id: TrialId| {
+        let (value, limited) = problem.evaluate(&study.point(id).unwrap().numbers()).unwrap();
+        let mut limited: Vec<Option<f64>> = limited.into_iter().map(Some).collect();
+        if id.0 % 7 == 3 {
+            limited[1] = None;
+        }
+        let outcome = match id.0 % 9 {
+            5 => Outcome::Failed { reason: "a test".to_owned() },
+            _ => Outcome::measured(value),
+        };
+        study.tell_limited(id, outcome, &limited).unwrap();
+    };
+    let mut stream = Stream::new(seed, "order of answers, and cuts", 0);
+    let (mut first, mut open, mut events) = (new(), vec![], vec![]);
+    for _ in 0..n {
+        while open.len() < workers {
+            open.push(first.ask(1).unwrap().remove(0).id);
+            events.push((open[open.len() - 1], false));
+        }
+        let id = open.swap_remove(stream.below(open.len()));
+        tell(&mut first, id);
+        events.push((id, true));
+    }
+    assert!(first.best().unwrap().is_some(), "seed {seed}: nothing is feasible");
+    for _ in 0..4 {
+        let (cut, mut again) = (stream.below(events.len()), new());
+        for (at, &(id, is_told)) in events.iter().enumerate() {
+            let trial = first.history().get(id).unwrap().0;
+            match is_told {
+                true => tell(&mut again, id),
+                false if at < cut => again.restore_asked(trial.clone()).unwrap(),
+                false => {
+                    let asked = again.ask(1).unwrap().remove(0).id;
+                    assert_eq!(again.history().get(asked).unwrap().0, trial, "seed {seed}, cut after {cut}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_quota_of_those_under_way_learns_the_border() {
     let (seed, n) = (6, 24);
@@ -150,6 +203,29 @@ fn the_optimum_of_polynomials_is_exact_as_soon_as_they_are_known() {
     // The sum is 1 at the optimum, so each input is 1/4; the tolerance of a limit lets the sum be larger by a millionth.
     let best = study.best().unwrap().unwrap().value;
     assert!((best - 4.0 * 2.75 * 2.75).abs() < 1e-5, "seed {seed}: {best}");
+}
+
+#[test]
+fn the_best_point_on_an_equality_is_found() {
+    let seed = 5;
+    let parameters = vec![Parameter::float("x", 0.0, 2.0), Parameter::float("y", 0.0, 2.0)];
+    let limits = vec![Limit::parse("product == 1").unwrap()];
+    let space = Space::new(parameters).unwrap();
+    let mut study =
+        Study::limited(space, Direction::Minimize, limits, Strategy::auto(), None, 0, seed).unwrap();
+    let value = |x: f64, y: f64| (x - 1.0).powi(2) + (y - 1.0).powi(2);
+    for _ in 0..30 {
+        let asked = study.ask(1).unwrap().remove(0);
+        let x = asked.point.numbers();
+        let product = x[0].exp() * x[1];
+        study.tell_limited(asked.id, Outcome::measured(value(x[0], x[1])), &[Some(product)]).unwrap();
+    }
+    // On the curve y = exp(-x), by a fine scan.
+    let scan = (0..=200_000).map(|i| 1e-5 * f64::from(i)).map(|x| value(x, (-x).exp()));
+    let optimum = scan.fold(f64::INFINITY, f64::min);
+    let best = study.best().unwrap().unwrap();
+    assert!(study.limits()[0].is_met(study.limited_at(best.id)[0].unwrap()), "seed {seed}");
+    assert!((best.value / optimum - 1.0).abs() < 1e-3, "seed {seed}: {} for {optimum}", best.value);
 }
 
 #[test]

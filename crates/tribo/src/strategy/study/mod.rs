@@ -544,6 +544,31 @@ mod tests {
     }
 
     #[test]
+    fn without_limits_no_engine_for_limits_is_made_and_other_outputs_change_nothing() {
+        let wide = Space::new(vec![Parameter::float("x", 0.0, 1.0).with_size(60)]).unwrap();
+        let cases = [
+            (space(), Strategy::Random),
+            (space(), Strategy::Bo(Settings::bo())),
+            (space(), Strategy::auto()),
+            (wide, Strategy::auto()),
+        ];
+        for (space, strategy) in cases {
+            let direction = Direction::Minimize;
+            let mut alone = Study::new(space.clone(), direction, strategy.clone(), Some(80), 5).unwrap();
+            let mut beside = Study::limited(space, direction, vec![], strategy, Some(80), 0, 5).unwrap();
+            assert!(!alone.version().engine.starts_with("limits"), "{:?}", alone.version());
+            for turn in 0..20 {
+                let asked = alone.ask(1).unwrap();
+                assert_eq!(asked, beside.ask(1).unwrap(), "turn {turn}");
+                let value = f64::from((turn * 7) % 11);
+                alone.tell(asked[0].id, value).unwrap();
+                let others = [Some(1e9 * value), None];
+                beside.tell_limited(asked[0].id, Outcome::measured(value), &others).unwrap();
+            }
+        }
+    }
+
+    #[test]
     fn a_plan_that_is_not_asked_leaves_no_trace() {
         let wide = Space::new(vec![Parameter::float("x", 0.0, 1.0).with_size(60)]).unwrap();
         let auto = || Strategy::Auto(crate::strategy::AutoSettings::default());

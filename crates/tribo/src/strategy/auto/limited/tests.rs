@@ -140,6 +140,37 @@ fn a_study_is_made_again_from_its_records_bit_for_bit() {
     }
 }
 
+/// Cut after any event and restored up to there, a study proposes all that follows as it did without interruption.
+#[test]
+fn a_study_that_was_cut_anywhere_goes_on_with_the_same_bits() {
+    let (seed, mut stream) = (8, Stream::new(8, "cuts", 0));
+    let new = || study(&beam_space(), &BEAM, 90, seed);
+    // One evaluation in some breaks, and one lacks an output.
+    let rough = |x: &[f64]| match (x[5], x[6]) {
+        (a, _) if a > 1.95 => vec![None, None, None],
+        (_, b) if b > 1.9 => vec![beam(x)[0], None, beam(x)[2]],
+        _ => beam(x),
+    };
+    let mut first = new();
+    let events = run(&mut first, 60, 3, rough);
+    for _ in 0..4 {
+        let (cut, mut again) = (stream.below(events.len()), new());
+        for (at, &(id, is_told)) in events.iter().enumerate() {
+            let (trial, outcome) = first.history().get(id).unwrap();
+            match is_told {
+                true => {
+                    again.tell_limited(id, outcome.unwrap().clone(), first.limited_at(id)).unwrap();
+                }
+                false if at < cut => again.restore_asked(trial.clone()).unwrap(),
+                false => {
+                    let asked = again.ask(1).unwrap().remove(0).id;
+                    assert_eq!(again.history().get(asked).unwrap().0, trial, "seed {seed}, cut after {cut}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn another_trial_than_it_would_ask_is_refused() {
     let mut first = study(&beam_space(), &BEAM, 90, 1);

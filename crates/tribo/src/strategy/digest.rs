@@ -306,6 +306,7 @@ impl<'a> Trend<'a> {
             Stream::new(seed, "any earlier results", 0).choose(source.len(), count(ANY).min(source.len()));
         let mut lowest: Vec<Kept> = vec![];
         let mut others: Vec<Kept> = vec![];
+        let mut best: Option<Kept> = None;
         let mut bar = f64::INFINITY;
         self.each(source, watch, |start, points, values, means| {
             for (i, point) in points.iter().enumerate() {
@@ -313,6 +314,10 @@ impl<'a> Trend<'a> {
                 let (row, mean) = (start + i, means[i]);
                 if any.contains(&row) {
                     others.push(Kept { row, mean, value: values[i], point: point.clone() });
+                }
+                let own = |value: f64| self.seen.direction.to_internal(value);
+                if best.as_ref().is_none_or(|best| own(values[i]) < own(best.value)) {
+                    best = Some(Kept { row, mean, value: values[i], point: point.clone() });
                 }
                 if mean < bar {
                     lowest.push(Kept { row, mean, value: values[i], point: point.clone() });
@@ -340,10 +345,16 @@ impl<'a> Trend<'a> {
                 chosen.push(number);
             }
         }
-        digest.n_promising = chosen.len();
-        let promising = chosen.iter().map(|&number| &lowest[number]);
-        let is_new = |other: &&Kept| chosen.iter().all(|&number| lowest[number].row != other.row);
-        for Kept { value, point, .. } in promising.chain(others.iter().filter(is_new)) {
+        // The lowest value comes second: luck, or what the process has smoothed away, which asking it again tells.
+        let mut promising: Vec<&Kept> = chosen.iter().map(|&number| &lowest[number]).collect();
+        if let Some(best) = &best {
+            promising.retain(|one| one.point != best.point);
+            promising.insert(promising.len().min(1), best);
+        }
+        digest.n_promising = promising.len();
+        let rows: Vec<usize> = promising.iter().map(|one| one.row).collect();
+        let is_new = |other: &&Kept| !rows.contains(&other.row);
+        for Kept { value, point, .. } in promising.into_iter().chain(others.iter().filter(is_new)) {
             digest.points.push(point.clone());
             digest.values.push(*value);
         }

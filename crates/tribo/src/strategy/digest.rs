@@ -345,9 +345,11 @@ impl<'a> Trend<'a> {
                 chosen.push(number);
             }
         }
-        // The lowest value comes second: luck, or what the process has smoothed away, which asking it again tells.
+        // The lowest value comes second, if not first: luck, or what the process has smoothed away, which asking it again tells.
         let mut promising: Vec<&Kept> = chosen.iter().map(|&number| &lowest[number]).collect();
-        if let Some(best) = &best {
+        if let Some(best) = &best
+            && promising.iter().take(2).all(|one| one.point != best.point)
+        {
             promising.retain(|one| one.point != best.point);
             promising.insert(promising.len().min(1), best);
         }

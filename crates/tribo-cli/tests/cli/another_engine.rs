@@ -1,6 +1,6 @@
 //! A chapter that an engine of another version has proposed is read from its records, never by the engine of this program.
 //!
-//! The journals are real ones, of version 2 of `auto` and `bo`. Here they are of a version with another start: one trial of it
+//! The journals are real ones, of version 2 of `auto`, `bo` and `limits`. Here they are of a version with another start: one trial of it
 //! was never asked. An engine that runs such a journal again finds trials that it would not have asked.
 
 use super::earlier::{folder_with, points, record};
@@ -14,15 +14,18 @@ struct Journal {
     measured: u64,
     /// What `tribo inputs` says of it, without the engine.
     inputs: &'static str,
+    /// What an evaluation may give.
+    answer: &'static [&'static str],
 }
 
-const JOURNALS: [Journal; 5] = [
+const JOURNALS: [Journal; 6] = [
     // A walk among discs, 60 inputs: all act alike, the line was searched, moves keep the sum.
     Journal {
         text: include_str!("../data/line-engine-2.journal"),
         best: 11.443673769886043,
         measured: 42,
         inputs: "none of 60",
+        answer: &["0.5"],
     },
     // Three of 200 inputs matter and were named, one evaluation of nine fails, three at once.
     Journal {
@@ -30,6 +33,7 @@ const JOURNALS: [Journal; 5] = [
         best: 0.03169634156400768,
         measured: 39,
         inputs: "of 200",
+        answer: &["0.5"],
     },
     // Three of 200 matter, with much noise: large steps from a repeated point, four at once.
     Journal {
@@ -37,6 +41,7 @@ const JOURNALS: [Journal; 5] = [
         best: 0.8032014306513039,
         measured: 52,
         inputs: "of 200",
+        answer: &["0.5"],
     },
     // All of 200 inputs matter: bins, four at once.
     Journal {
@@ -44,6 +49,7 @@ const JOURNALS: [Journal; 5] = [
         best: 27.412455139919334,
         measured: 52,
         inputs: "of 200",
+        answer: &["0.5"],
     },
     // Three inputs, `bo`, one evaluation of seven fails, two at once.
     Journal {
@@ -51,6 +57,15 @@ const JOURNALS: [Journal; 5] = [
         best: 0.0033035782222536536,
         measured: 21,
         inputs: "input",
+        answer: &["0.5"],
+    },
+    // Two inputs under two limits, one evaluation of nine fails, one output is lacking in one of seven, two at once.
+    Journal {
+        text: include_str!("../data/limits-engine-2.journal"),
+        best: 0.9369333999808209,
+        measured: 20,
+        inputs: "input",
+        answer: &["mass=0.95", "stress=1.5", "lift=0.9"],
     },
 ];
 
@@ -121,12 +136,23 @@ fn it_goes_on_in_a_new_chapter_that_knows_all_results() {
             .says(&format!("{} results known to it", before.unwrap()))
             .json();
         assert_eq!(asked["trials"][1]["trial"], next + 1, "{asked}");
-        folder.tribo(["tell", &next.to_string(), "0.5"]).code(0);
+        let next = next.to_string();
+        folder.tribo(["tell", &next].iter().chain(journal.answer)).code(0);
         folder.tribo(["ask"]).code(0);
         assert!(folder.read("study.tribo/journal").starts_with(&text), "a journal is only appended to");
         assert_eq!(points(&folder)[..expected.len()], expected);
         assert_eq!(n_measured(&folder), before.map(|before| before + 1));
     }
+}
+
+#[test]
+fn a_limited_study_of_the_version_before_goes_on() {
+    let text = include_str!("../data/limits-engine-2.journal");
+    let folder = folder_with(text, usize::MAX);
+    folder.tribo(["ask"]).code(0).says("chapter 2 begins (this program proposes by version 3 of");
+    folder.tribo(["tell", "24", "mass=0.95", "stress=1.5", "lift=0.9"]).code(0);
+    let best = folder.tribo(["best", "--json"]).code(0).json();
+    assert_eq!(best["best"][0]["value"], 0.9369333999808209, "{best}");
 }
 
 #[test]

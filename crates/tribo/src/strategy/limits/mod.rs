@@ -68,6 +68,8 @@ const BORDER_SHARE: usize = 3;
 enum Turn {
     /// A step on the means in the box around the best point.
     Step,
+    /// A step on the means in the whole cube, or else, if that ends in the box, a step there.
+    Leap,
     /// Towards the bottom of the objective's trend, or else a step on the means in that box.
     Bottom,
     /// The same, or else a step in a wider box, while the others see to the last digits of what may be one ripple of many.
@@ -182,6 +184,7 @@ impl Limited {
         let is_feasible = self.results.best.is_some();
         match number % 8 {
             1 | 5 if are_many && is_feasible && self.radius < FINEST => Turn::Bottom,
+            5 if is_feasible && !is_fine => Turn::Leap,
             2 | 6 if are_many && is_feasible => Turn::Wide,
             2 if is_fine => Turn::Wide,
             6 if is_fine => Turn::Hope,
@@ -201,7 +204,7 @@ impl Limited {
     /// The half side of the box of a turn.
     fn radius_of(&self, turn: Turn) -> f64 {
         match turn {
-            Turn::Step | Turn::Bottom => self.radius,
+            Turn::Step | Turn::Leap | Turn::Bottom => self.radius,
             Turn::Wide | Turn::Hope | Turn::Cube | Turn::Border => self.wide,
         }
     }
@@ -212,7 +215,7 @@ impl Limited {
         let length = from.map_or(1.0, |from| self.results.apart(from, row));
         // The bottom of a trend that is that near was none.
         let turn = match asked.turn {
-            Turn::Bottom if length <= asked.radius => Turn::Step,
+            Turn::Leap | Turn::Bottom if length <= asked.radius => Turn::Step,
             turn => turn,
         };
         match turn {
@@ -239,7 +242,7 @@ impl Limited {
             Turn::Wide | Turn::Hope if asked.radius == self.wide => {
                 self.wide = if 0.7 * self.wide < WIDE.1 { WIDE.0 } else { 0.7 * self.wide }
             }
-            Turn::Bottom | Turn::Wide | Turn::Hope | Turn::Cube | Turn::Border => {}
+            Turn::Leap | Turn::Bottom | Turn::Wide | Turn::Hope | Turn::Cube | Turn::Border => {}
         }
         self.radius = self.radius.clamp(RADIUS.1, RADIUS.2);
     }
@@ -262,7 +265,7 @@ impl Limited {
 
 impl Engine for Limited {
     fn version(&self) -> Version {
-        Version { engine: "limits", number: 2 }
+        Version { engine: "limits", number: 3 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {

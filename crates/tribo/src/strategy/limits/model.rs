@@ -24,6 +24,8 @@ pub(super) struct Known {
     pub(super) frame: Option<Frame>,
 }
 
+/// The noise of a process that has none, from and to: what its factorisation needs.
+pub(super) const WITHOUT_NOISE: (f64, f64) = (1e-10, 1e-9);
 /// The variance that acquisition functions are shown where there is none, so that they have slopes.
 const SHOWN_VAR: f64 = 1e-8;
 
@@ -36,10 +38,15 @@ impl Model {
         }
     }
 
-    /// The standard deviation at one point: none of what is known.
+    /// The standard deviation at one point: none of what is known, and none where a process without noise was measured, though its
+    /// factorisation needs a little.
     pub(super) fn deviation(&self, x: MatRef<'_, f64>) -> Result<f64> {
         match self {
-            Model::Process(process) => Ok(process.predict(x)?.var[0].sqrt()),
+            Model::Process(process) => {
+                let noise_var = process.hyperparameters().noise_var;
+                let least = if noise_var <= WITHOUT_NOISE.1 { noise_var } else { 0.0 };
+                Ok((process.predict(x)?.var[0] - least).max(0.0).sqrt())
+            }
             Model::Known(_) => Ok(0.0),
         }
     }

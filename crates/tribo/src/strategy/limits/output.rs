@@ -4,7 +4,7 @@
 //! chosen at some numbers of results, hyper-parameters are fitted at more of them, and between these the model is conditioned
 //! on what is new. So nothing has to be written down to make it again.
 
-use super::model::{Known, Model};
+use super::model::{Known, Model, WITHOUT_NOISE};
 use super::near::Frame;
 use super::polynomial::Polynomial;
 use super::sight::Sight;
@@ -141,7 +141,7 @@ pub(super) fn condition(rows: &Rows<'_>, fitted: &Fitted, frame: Option<&Frame>)
 }
 
 fn process(shape: Shape, d: usize, noisy: bool, last: Option<&Hyperparameters>) -> ExactGp {
-    let noise_var = if noisy { (1e-6, 1.0) } else { (1e-10, 1e-9) };
+    let noise_var = if noisy { (1e-6, 1.0) } else { WITHOUT_NOISE };
     let around = |centre: f64, scale: f64| Some(Prior::LogNormal { location: centre + scale * scale, scale });
     let priors = Priors {
         length_scale: around(0.5 * (d as f64).ln(), 1.5),
@@ -150,7 +150,7 @@ fn process(shape: Shape, d: usize, noisy: bool, last: Option<&Hyperparameters>) 
     };
     let ard = d <= ARD_UNTIL;
     let mut log = vec![(0.5 * (d as f64).sqrt()).ln(); if ard { d } else { 1 }];
-    log.extend([0.0, if noisy { 1e-2_f64 } else { 1e-10 }.ln()]);
+    log.extend([0.0, if noisy { 1e-2_f64 } else { WITHOUT_NOISE.0 }.ln()]);
     let first = Hyperparameters::from_log(shape, &log);
     let training = Training {
         ranges: Ranges { length_scale: (1e-2, 3e1), signal_var: (5e-2, 1e5), noise_var },

@@ -29,6 +29,8 @@ use std::sync::Arc;
 /// Standard deviations of the limits that a step keeps away from them; others where the first leads to a point that is under
 /// way, since the quickest of several evaluations near the optimum is sooner than one of them.
 const CAUTIONS: [f64; 4] = [1.0, 0.5, 1.7, 0.0];
+/// The same with nothing under way: where the first leads to a point that was measured, the models are as good as they get.
+const LESS_AND_LESS: [f64; 3] = [1.0, 0.3, 0.0];
 /// Points that the search for a step begins from, besides the best.
 const STARTS: usize = 15;
 /// Points that are compared for it.
@@ -40,7 +42,7 @@ const KNOWN_RADIUS: f64 = 0.01;
 /// A standard deviation of an output that makes a limit doubtful: beyond, what was measured may be luck.
 const DOUBT: f64 = 1e-2;
 /// Two points closer than this, in any coordinate, are one to the models.
-const SAME: f64 = 1e-7;
+const SAME: f64 = 1e-9;
 /// Half the way from the best result to the bottom of the trend that is worth going.
 const LEAST_REACH: f64 = 0.015;
 
@@ -77,6 +79,11 @@ impl Proposer<'_> {
         {
             return Ok((x, Purpose::Exploit));
         }
+        if self.turn == Turn::Leap
+            && let Some(x) = self.leap(at, &low, &high, &mut stream, watch)?
+        {
+            return Ok((x, Purpose::Exploit));
+        }
         // An equality is met by no point that is merely probable.
         let may_step = self.results.best.is_some() || self.limits.iter().any(Limit::is_equality);
         if self.turn != Turn::Hope
@@ -108,7 +115,7 @@ impl Proposer<'_> {
             false => None,
         };
         let at = &self.results.points[centre];
-        let cautions = if self.pending.is_empty() { &CAUTIONS[..1] } else { &CAUTIONS };
+        let cautions = if self.pending.is_empty() { &LESS_AND_LESS[..] } else { &CAUTIONS[..] };
         let new = |x: Vec<f64>| self.new_point(x);
         match &own {
             Some((outlook, frame)) => {
@@ -122,6 +129,24 @@ impl Proposer<'_> {
                 step(self.outlook, walls, at, low, high, cautions, new, stream, watch)
             }
         }
+    }
+
+    /// A step on the means of all results in the whole cube; None if it ends in the box around the best point. A box that has
+    /// become small where the models were bad would take many steps to where they are good by now.
+    fn leap(
+        &self,
+        centre: &[f64],
+        low: &[f64],
+        high: &[f64],
+        stream: &mut Stream,
+        watch: &dyn Watch,
+    ) -> Result<Option<Vec<f64>>> {
+        let d = centre.len();
+        let walls = self.region.map(|region| Walls { region, frame: None });
+        let is_outside = |x: &[f64]| (0..d).any(|k| x[k] < low[k] || x[k] > high[k]);
+        let new = |x: Vec<f64>| self.new_point(x).filter(|x| is_outside(x));
+        let cautions = &CAUTIONS[..1];
+        step(self.outlook, walls, centre, &vec![0.0; d], &vec![1.0; d], cautions, new, stream, watch)
     }
 
     /// A step on the means around the lowest feasible result near the bottom of the objective's trend, or that bottom if

@@ -57,6 +57,7 @@ impl Bo {
             let embedding = Embedding::new(settings.embedding, space.dim(), seed, index)?;
             let mut optimiser = Optimiser::new(embedding, settings.clone(), seed, index)?;
             optimiser.check_noise();
+            optimiser.let_settle();
             if optimiser.embedding().is_identity() {
                 optimiser.within(space.region());
                 optimiser.take_values_of(space);
@@ -103,7 +104,7 @@ pub(super) fn embedded(unit: Vec<f64>, embedding: &Embedding, region: Option<&Re
 
 impl Engine for Bo {
     fn version(&self) -> Version {
-        Version { engine: "bo", number: 3 }
+        Version { engine: "bo", number: 4 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {

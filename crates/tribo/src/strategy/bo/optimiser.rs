@@ -128,6 +128,11 @@ impl Optimiser {
         self.searches.give_way();
     }
 
+    /// From now on several workers look elsewhere once a search has settled.
+    pub(in crate::strategy) fn let_settle(&mut self) {
+        self.searches.let_settle();
+    }
+
     /// Fits look for the directions that matter.
     pub(in crate::strategy) fn learn_metric(&mut self) {
         self.models.learn_metric();
@@ -406,6 +411,8 @@ impl Optimiser {
 
     /// What a trial asked at `u` changes, but for a fit made by an earlier process.
     fn note(&mut self, trial: &Trial, u: Vec<f64>) {
+        let of_cube = matches!(trial.purpose, Purpose::Exploit)
+            && self.searches.is_turn_of_cube(trial.id.0, self.pending.len());
         match trial.purpose {
             Purpose::Initial => self.n_designed += 1,
             Purpose::Exploit | Purpose::Explore | Purpose::Probe => {
@@ -432,13 +439,14 @@ impl Optimiser {
             self.nominated.insert(trial.id.0, nominees);
         }
         let is_added = matches!(trial.purpose, Purpose::Added);
-        self.pending.insert(trial.id.0, Pending { u, search: self.searches.number, is_added });
+        let search = (!of_cube).then_some(self.searches.number);
+        self.pending.insert(trial.id.0, Pending { u, search, is_added });
     }
 
     /// Takes note of a point that somebody else proposed.
     pub(in crate::strategy) fn expect(&mut self, id: u64, u: Vec<f64>) {
         self.models.look_again();
-        self.pending.insert(id, Pending { u, search: self.searches.number, is_added: true });
+        self.pending.insert(id, Pending { u, search: Some(self.searches.number), is_added: true });
     }
 
     /// Takes a value that nobody measured, as a hint for the first proposals: a result of the design to the model.
@@ -464,7 +472,7 @@ impl Optimiser {
         }
         match value {
             Some(value) => {
-                let is_own = is_added || search == self.searches.number;
+                let is_own = is_added || search == Some(self.searches.number);
                 if is_added {
                     // It says nothing about how the local search is going, so the trust region stays as it is; and it
                     // does for the model what a design point would have done.

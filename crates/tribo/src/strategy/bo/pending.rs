@@ -18,8 +18,8 @@ use faer::Mat;
 /// A point without an outcome.
 pub(super) struct Pending {
     pub(super) u: Vec<f64>,
-    /// The local search it belongs to.
-    pub(super) search: usize,
+    /// The local search it belongs to; None if it was proposed in the whole cube, in turn.
+    pub(super) search: Option<usize>,
     /// Whether it was evaluated outside the study.
     pub(super) is_added: bool,
 }
@@ -49,7 +49,7 @@ impl Ahead {
         if !at_once.is_empty() {
             let x = Mat::from_fn(n_at_once, model.posterior.dim(), |i, k| at_once[i].u[k]);
             let means = model.posterior.predict(x.as_ref())?.mean;
-            let own = at_once.iter().zip(means).filter(|(pending, _)| pending.search == search);
+            let own = at_once.iter().zip(means).filter(|(pending, _)| pending.search == Some(search));
             ahead.promised = own.map(|(_, mean)| mean).fold(f64::INFINITY, f64::min);
             match model.posterior.hallucinate(x.as_ref()) {
                 Ok(posterior) => ahead.posterior = Some(posterior),
@@ -73,7 +73,7 @@ impl Ahead {
     pub(super) fn catch_up(&mut self, model: &Model, pending: &[&Pending], search: usize) -> Result<()> {
         for pending in &pending[self.n_taken..] {
             let mean = self.observe(model, &pending.u, |mean| mean)?;
-            if pending.search == search {
+            if pending.search == Some(search) {
                 self.promised = self.promised.min(mean);
             }
             self.n_taken += 1;

@@ -84,7 +84,12 @@ impl Proposer<'_> {
         let mut stream = Stream::new(self.seed, "maximise", id);
         // Many workers search the whole cube: in a small box most of them would look at the same spot.
         let few_pending = self.n_pending < MANY_PENDING;
-        let local = self.settings.trust_region && few_pending && matches!(self.purpose, Purpose::Exploit);
+        let exploits = self.settings.trust_region && matches!(self.purpose, Purpose::Exploit);
+        let local = exploits
+            && match searches.takes_turns(self.n_pending) {
+                true => !searches.is_turn_of_cube(id, self.n_pending),
+                false => few_pending,
+            };
         let BestFew { rows } = if local { &searches.own } else { &self.results.leaders };
         let rows = &self.incumbents(rows)?;
         if rows.is_empty() {
@@ -158,7 +163,12 @@ impl Proposer<'_> {
         let found = search(&*function)?;
         let is_improvement = matches!(self.settings.acquisition, Acquisition::LogEi | Acquisition::Portfolio);
         let hopeless = is_improvement && found.value < PROMISE.ln();
-        if hopeless && local {
+        // The first search is that of the whole cube, too. Under noise a point is measured again for a reason.
+        let is_settled = exploits
+            && (local || searches.number == 0)
+            && !model.is_noisy()
+            && searches.has_settled(centre, &found.x, self.n_pending);
+        if hopeless && local || is_settled {
             let start = searches.start(model, posterior, chance.as_ref(), self.grid, &mut stream)?;
             return Ok(Proposed::at(start, Some(Ended::AtOptimum)));
         }

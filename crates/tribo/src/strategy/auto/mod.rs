@@ -182,6 +182,7 @@ impl Auto {
         }
         let step = self.settle()?;
         self.go(step)?;
+        self.search.settle_down(&self.context);
         self.search.refresh(&self.context)
     }
 
@@ -330,7 +331,7 @@ impl Auto {
 
 impl Engine for Auto {
     fn version(&self) -> Version {
-        Version { engine: "auto", number: 3 }
+        Version { engine: "auto", number: 4 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {

@@ -13,6 +13,9 @@
 //! where many search the whole cube. There, searches *settle*: one that gained less than that for long, and whose proposals
 //! are next to its best point, is over. From then on proposals in the whole cube, which refine the best point, and
 //! later searches take turns.
+//!
+//! Where a budget is known, searches may *move on*: one is over while it still promises a little, since the last digits can
+//! wait until the best search is resumed, and another valley cannot.
 
 use super::chance::Chance;
 use super::grid::Grid;
@@ -43,6 +46,15 @@ const SETTLED: usize = 2;
 /// How close to the best point, as a part of the cube, proposals of a search that has settled are.
 const SETTLED_WITHIN: f64 = 0.01;
 
+/// An expected improvement, in standard deviations of the values, that is not worth an evaluation: about where the model,
+/// whose variance has a floor of 1e-8, tells nothing apart. With 1e-4 a search left the sphere of five inputs at 1e-3 and spent
+/// two thirds of its evaluations on new beginnings; BBOB's 24 functions of five inputs after 100 evaluations, mean of
+/// log10 of the gap: 0.26 with 1e-4, 0.02 with 1e-6.
+const PROMISE: f64 = 1e-6;
+/// The same where searches move on. Hartmann-6 in 10,000 inputs, 200 evaluations, seeds 1 to 100: 19 runs end in the side
+/// valley with 1e-6, 9 with 1e-4, 7 with 1e-3.
+const PROMISE_MOVING_ON: f64 = 1e-3;
+
 /// The current search, and where the ones before ended.
 pub(super) struct LocalSearches {
     /// The trust region of the current search.
@@ -57,6 +69,7 @@ pub(super) struct LocalSearches {
     starts: Vec<Vec<f64>>,
     gives_way: bool,
     settles: bool,
+    moves_on: bool,
     /// The value from which the current search has to gain, and results since it was reached.
     mark: Option<f64>,
     n_idle: usize,
@@ -80,6 +93,7 @@ impl LocalSearches {
             starts: vec![],
             gives_way: false,
             settles: false,
+            moves_on: false,
             mark: None,
             n_idle: 0,
             has_stalled: false,
@@ -117,6 +131,20 @@ impl LocalSearches {
         self.takes_turns(pending) && id.is_multiple_of(2)
     }
 
+    /// From now on searches that promise little are over, until one is resumed.
+    pub(super) fn move_on(&mut self) {
+        self.moves_on = true;
+    }
+
+    pub(super) fn moves_on(&self) -> bool {
+        self.moves_on
+    }
+
+    /// An expected improvement, in standard deviations of the values, that is not worth an evaluation.
+    pub(super) fn promise(&self) -> f64 {
+        if self.moves_on { PROMISE_MOVING_ON } else { PROMISE }
+    }
+
     /// Whether the current search gained too little to go on.
     pub(super) fn has_stalled(&self) -> bool {
         self.gives_way && self.has_stalled && !self.is_resumed
@@ -128,7 +156,7 @@ impl LocalSearches {
         if let Some((own, region)) = self.left.take_if(|(own, _)| best(own) < best(&self.own)) {
             (self.own, self.region, self.number) = (own, region, self.number + 1);
         }
-        (self.is_resumed, self.resolution) = (true, COARSEST);
+        (self.is_resumed, self.moves_on, self.resolution) = (true, false, COARSEST);
     }
 
     /// The current search goes on in a small box.
@@ -176,7 +204,8 @@ impl LocalSearches {
         }
         self.starts.push(start.to_vec());
         self.number += 1;
-        let over = (std::mem::take(&mut self.own), std::mem::replace(&mut self.region, TrustRegion::local()));
+        let region = if self.moves_on { TrustRegion::wide() } else { TrustRegion::local() };
+        let over = (std::mem::take(&mut self.own), std::mem::replace(&mut self.region, region));
         let best = |few: &BestFew| few.first().map_or(f64::INFINITY, |row| results.values[row]);
         if self.left.as_ref().is_none_or(|(left, _)| best(&over.0) < best(left)) {
             self.left = Some(over);
@@ -312,6 +341,23 @@ mod tests {
         assert!(!settled(&searches, &near, SEVERAL));
         assert_eq!([2, 3].map(|id| searches.is_turn_of_cube(id, SEVERAL)), [true, false]);
         assert!(!searches.takes_turns(SEVERAL - 1));
+    }
+
+    #[test]
+    fn searches_move_on_until_one_is_resumed() {
+        let (mut searches, mut results) = (LocalSearches::new(), Results::default());
+        assert_eq!((searches.moves_on(), searches.promise()), (false, PROMISE));
+        searches.move_on();
+        assert_eq!((searches.moves_on(), searches.promise()), (true, PROMISE_MOVING_ON));
+        tell(&mut searches, &mut results, 1.0);
+        searches.begin_next(Ended::AtOptimum, &results, &[0.9; D]);
+        assert_eq!(searches.region, TrustRegion::wide());
+        tell(&mut searches, &mut results, 2.0);
+        searches.resume(&results.values);
+        assert_eq!((searches.moves_on(), searches.promise()), (false, PROMISE));
+        assert_eq!(searches.own.first().map(|row| results.values[row]), Some(1.0));
+        searches.begin_next(Ended::AtOptimum, &results, &[0.1; D]);
+        assert_eq!(searches.region, TrustRegion::local());
     }
 
     #[test]

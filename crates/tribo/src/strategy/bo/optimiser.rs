@@ -133,6 +133,15 @@ impl Optimiser {
         self.searches.let_settle();
     }
 
+    /// Searches that promise little are over, until the best one is resumed.
+    pub(in crate::strategy) fn move_on(&mut self) {
+        self.searches.move_on();
+    }
+
+    pub(in crate::strategy) fn moves_on(&self) -> bool {
+        self.searches.moves_on()
+    }
+
     /// Fits look for the directions that matter.
     pub(in crate::strategy) fn learn_metric(&mut self) {
         self.models.learn_metric();

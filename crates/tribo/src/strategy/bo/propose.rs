@@ -23,11 +23,6 @@ use crate::surrogate::watch::Watch;
 use crate::trial::{Ended, Purpose};
 use faer::Mat;
 
-/// An expected improvement, in standard deviations of the values, that is not worth an evaluation: about where the model,
-/// whose variance has a floor of 1e-8, tells nothing apart. With 1e-4 a search left the sphere of five inputs at 1e-3 and spent
-/// two thirds of its evaluations on new beginnings; BBOB's 24 functions of five inputs after 100 evaluations, mean of
-/// log10 of the gap: 0.26 with 1e-4, 0.02 with 1e-6.
-const PROMISE: f64 = 1e-6;
 /// Pending points from which the trust region is left aside: with 20 workers on Hartmann-4 the median regret after 100
 /// evaluations is 3e-2 inside it and 2e-5 without.
 pub(super) const MANY_PENDING: usize = 8;
@@ -162,7 +157,7 @@ impl Proposer<'_> {
         };
         let found = search(&*function)?;
         let is_improvement = matches!(self.settings.acquisition, Acquisition::LogEi | Acquisition::Portfolio);
-        let hopeless = is_improvement && found.value < PROMISE.ln();
+        let hopeless = is_improvement && found.value < searches.promise().ln();
         // The first search is that of the whole cube, too. Under noise a point is measured again for a reason.
         let is_settled = exploits
             && (local || searches.number == 0)

@@ -22,6 +22,9 @@ pub(super) struct TrustRegion {
 const LARGEST: f64 = 1.6;
 /// L of a search that begins away from the optima already found.
 const LOCAL: f64 = 0.4;
+/// The same where searches move on. Levy-4 in 1,000 inputs, its optimum away from the centre, and Hartmann-6 in 10,000, runs of 100
+/// in another valley after 200 evaluations: 7 and 0 with 0.2, 4 and 7 with 0.4, 0 and 5 with 0.8, 5 and 7 with 0.8 and 0.2 in turn.
+const WIDE: f64 = 0.8;
 /// L of a search that goes on from another's best point. Levy's, Ackley's and Rosenbrock's function of 300 inputs came out
 /// about alike with 0.05, 0.1 and 0.25.
 const NEAR: f64 = 0.1;
@@ -41,6 +44,11 @@ impl TrustRegion {
     /// The box of a later, local search.
     pub(super) fn local() -> TrustRegion {
         TrustRegion { side: LOCAL, ..TrustRegion::new() }
+    }
+
+    /// The box of a later search that moves on.
+    pub(super) fn wide() -> TrustRegion {
+        TrustRegion { side: WIDE, ..TrustRegion::new() }
     }
 
     /// The box of a search that goes on from another's best point.

@@ -51,6 +51,16 @@ impl ModelSearch {
         Ok(())
     }
 
+    /// In the last evaluations of the budget the best search goes on.
+    pub(in crate::strategy) fn settle_down(&mut self, context: &Context) {
+        if is_late(context)
+            && let Some(modelled) = &mut self.modelled
+            && modelled.optimiser.moves_on()
+        {
+            modelled.optimiser.resume();
+        }
+    }
+
     /// An optimiser without results. One that is to look near the incumbent first starts with a small trust region. Searches
     /// in the first bins of a dense function give way to others.
     fn new_optimiser(&self, context: &Context, coordinates: &Coordinates) -> Result<Optimiser> {
@@ -79,6 +89,9 @@ impl ModelSearch {
             optimiser.begin_near();
         } else if self.turn.is_some() && in_bins {
             optimiser.give_way();
+        }
+        if self.is_over_named() && dim > tuning::SEARCHED_WHOLE && !context.noise.noisy && !is_late(context) {
+            optimiser.move_on();
         }
         // What matters in bins of a dense function are directions oblique to them. Length scales cannot follow those and take
         // them for noise, so a quiet function is not asked about it there.
@@ -132,6 +145,11 @@ impl Modelled {
         }
         n_fed
     }
+}
+
+/// Whether it is too late for another valley.
+fn is_late(context: &Context) -> bool {
+    context.counts.own + tuning::LAST_DIGITS > context.budget
 }
 
 /// Whether the search of all inputs begins away from the line, at the best corner or row, since that is nearly as good as

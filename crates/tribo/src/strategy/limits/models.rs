@@ -38,6 +38,8 @@ pub(super) struct Models {
     kinds: Vec<Option<Kind>>,
     chosen: Option<(usize, Fits)>,
     fitted: Option<(usize, Fits)>,
+    /// Fits of a part of very many results.
+    fitted_of_part: Option<(usize, Fits)>,
     outlook: Option<(usize, Outlook)>,
 }
 
@@ -58,13 +60,14 @@ impl Models {
         if n > MOST {
             return self.outlook_of_part(results, limits, watch);
         }
-        let at = last_of(first, CHOICE_GROWTH, 0, n);
-        if self.chosen.as_ref().is_none_or(|(made, _)| *made != at) {
-            let known = self.recognise(results, limits, at);
-            let fits = fit_all(results, limits, at, &known, |_, rows| output::choose(rows, &KINDS, watch))?;
-            self.chosen = Some((at, fits));
-        }
         let at = last_of(first, FIT_GROWTH, ALWAYS_FITTED, n);
+        // The choice that the fit began from when it was made, whatever could have been chosen since.
+        let chosen_at = last_of(first, CHOICE_GROWTH, 0, at);
+        if self.chosen.as_ref().is_none_or(|(made, _)| *made != chosen_at) {
+            let known = self.recognise(results, limits, chosen_at);
+            let choose = |_, rows: &Rows<'_>| output::choose(rows, &KINDS, watch);
+            self.chosen = Some((chosen_at, fit_all(results, limits, chosen_at, &known, choose)?));
+        }
         if self.fitted.as_ref().is_none_or(|(made, _)| *made != at) {
             let known = self.recognise(results, limits, at);
             let (_, chosen) = self.chosen.as_ref().unwrap_or(&NONE);
@@ -97,14 +100,14 @@ impl Models {
     ) -> Result<&Outlook> {
         let n = results.points.len();
         let at = last_of(MOST, FIT_GROWTH, 0, n);
-        if self.fitted.as_ref().is_none_or(|(made, _)| *made != at) {
+        if self.fitted_of_part.as_ref().is_none_or(|(made, _)| *made != at) {
             let known = self.recognise(results, limits, at);
             let part = results.part(limits, at, MOST);
             let fits = fit_all(&part, limits, MOST, &known, |_, rows| output::choose(rows, &KINDS, watch))?;
-            self.fitted = Some((at, fits));
+            self.fitted_of_part = Some((at, fits));
         }
         let part = results.part(limits, n, MOST);
-        let (_, fitted) = self.fitted.as_ref().unwrap_or(&NONE);
+        let (_, fitted) = self.fitted_of_part.as_ref().unwrap_or(&NONE);
         let kept = |number: usize, rows: &Rows<'_>| match fitted.get(number) {
             Some(Some(last @ Fitted::Process(_))) => Ok(last.clone()),
             _ => output::choose(rows, &KINDS, watch),
@@ -220,4 +223,58 @@ pub(super) fn conditioned(
     let slope = sights.0.map_or(1.0, |sight| sight.slope(rows[0].centre));
     let sides = outlook::sides(limits, &sights.1);
     Ok(Outlook { objective, slope, limited: posteriors, sights, sides })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problems::limited;
+    use crate::rng::Stream;
+    use crate::surrogate::watch::Unwatched;
+    use faer::Mat;
+
+    /// Models of all results so far, made one result after the other with some left out, are those made at once.
+    fn are_the_same(name: &str, seed: u64, from: usize, to: usize, compared: usize) {
+        let problem = limited(name).unwrap();
+        let (limits, d, first) = (problem.limits(), problem.low().len(), problem.low().len() + 2);
+        let mut stream = Stream::new(seed, "results, and where they are compared", 0);
+        let (mut results, mut kept) = (Results::default(), Models::default());
+        let at: Vec<usize> = (0..compared).map(|_| from + stream.below(to + 1 - from)).collect();
+        for n in 1..=to {
+            let u: Vec<f64> = (0..d).map(|_| stream.uniform()).collect();
+            let x: Vec<f64> =
+                (0..d).map(|k| problem.low()[k] + u[k] * (problem.high()[k] - problem.low()[k])).collect();
+            let (value, limited) = problem.evaluate(&x).unwrap();
+            let mut limited: Vec<Option<f64>> = limited.into_iter().map(Some).collect();
+            limited[0] = limited[0].filter(|_| n % 7 != 3);
+            results.enter(limits, u, Some(value).filter(|_| n % 9 != 5), &limited);
+            // Several results may come between two proposals.
+            if n >= first.max(from) && (stream.below(3) > 0 || at.contains(&n)) {
+                kept.outlook(&results, limits, first, &Unwatched).unwrap();
+            }
+            if at.contains(&n) {
+                let mut fresh = Models::default();
+                fresh.outlook(&results, limits, first, &Unwatched).unwrap();
+                let now = |models: &Models| models.fitted.clone().filter(|_| n <= MOST);
+                assert_eq!(now(&kept), now(&fresh), "{name}, seed {seed}: {n} results");
+                assert_eq!(kept.recognised, fresh.recognised, "{name}, seed {seed}: {n} results");
+                let probe = Mat::from_fn(5, d, |i, k| 0.1 + 0.15 * i as f64 + 0.01 * k as f64);
+                let means = |models: &Models| models.current().unwrap().means(probe.as_ref()).unwrap();
+                let (kept, fresh) = (means(&kept), means(&fresh));
+                assert_eq!(kept.objective, fresh.objective, "{name}, seed {seed}: {n} results");
+                assert_eq!(kept.sides, fresh.sides, "{name}, seed {seed}: {n} results");
+            }
+        }
+    }
+
+    #[test]
+    fn models_are_a_function_of_the_results_however_they_came_about() {
+        are_the_same("g24", 1, 4, 110, 30);
+        are_the_same("spring", 2, 55, 95, 12);
+    }
+
+    #[test]
+    fn models_of_a_part_are_a_function_of_the_results() {
+        are_the_same("g24", 3, 399, 404, 3);
+    }
 }

@@ -17,6 +17,8 @@ pub(super) struct Results {
     bests: Vec<usize>,
     /// The result that is least beyond its limits, as long as none is feasible.
     least: Option<usize>,
+    /// The same after fewer results: each time it became another one, the number of results and which.
+    leasts: Vec<(usize, usize)>,
 }
 
 /// Results that say how far from its limit an output usually is: the last ones, so that each of a hundred thousand told again
@@ -45,7 +47,9 @@ impl Results {
             self.bests.push(row);
         }
         if self.best.is_none() {
+            let before = self.least;
             self.least = self.least_of_all(limits);
+            self.leasts.extend(self.least.filter(|_| self.least != before).map(|least| (row + 1, least)));
         }
         is_best
     }
@@ -53,7 +57,8 @@ impl Results {
     /// So many of the first n results: half of them the nearest to the best, the others evenly from the rest, in the order told.
     pub(super) fn part(&self, limits: &[Limit], n: usize, count: usize) -> Results {
         let best = self.bests.iter().rfind(|row| **row < n).copied();
-        let centre = best.or(self.least.filter(|row| *row < n)).unwrap_or(0);
+        let least = || self.leasts.iter().rfind(|(of, _)| *of <= n).map(|&(_, row)| row);
+        let centre = best.or_else(least).unwrap_or(0);
         let far = |row: usize| {
             let pairs = self.points[row].iter().zip(&self.points[centre]);
             pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)

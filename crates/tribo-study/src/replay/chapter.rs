@@ -140,7 +140,7 @@ fn hint(earlier: &Earlier, chapters: &Chapters<'_>, number: usize) -> Option<Hin
             found.sort_unstable();
             (!found.is_empty()).then_some(Hint::Named(found))
         }
-        Recipe::Set { .. } | Recipe::Bins { .. } => Some(Hint::Dense),
+        Recipe::Set { .. } | Recipe::Bins { .. } | Recipe::Pairs { .. } => Some(Hint::Dense),
         _ => None,
     }
 }

@@ -217,6 +217,8 @@ fn recipe(recipe: &Recipe) -> Option<String> {
         Recipe::Line { base, shift } => {
             format!("trial {base} with all inputs moved together by {}", number(*shift))
         }
+        Recipe::Pairs { runs: 1, .. } => "all pairs of inputs at one place".to_owned(),
+        Recipe::Pairs { runs, .. } => format!("pairs of inputs in {runs} runs, each at one place"),
         Recipe::Bins { base, .. } => format!("trial {base} with bins of inputs moved by the model"),
         _ => return None,
     })

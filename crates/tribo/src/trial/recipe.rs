@@ -85,6 +85,15 @@ pub enum Recipe {
         #[cfg_attr(feature = "serde", serde(default))]
         number: usize,
     },
+    /// Inputs are pairs in a row, and the pairs are so many runs: in each run all first inputs of a pair are one coordinate of the
+    /// trial's z, and all second ones the next.
+    Pairs {
+        /// How many runs.
+        runs: usize,
+        /// Whether the first inputs of all pairs come before all second ones, instead of the two of a pair beside each other.
+        #[cfg_attr(feature = "serde", serde(default))]
+        halves: bool,
+    },
     /// A point that someone else chose: z is all of it.
     Given,
 }

@@ -124,12 +124,11 @@ fn a_makeshift_of_another_study_is_refused() {
 }
 
 /// A walk among discs: all inputs act alike, but moving them together explains nothing, and too many of them matter. When they
-/// were moved together all the same, the model was empty afterwards and the ask failed. The search gets away from the start: every
-/// input is moved on its own where the budget has room for that, and all are searched where it has none. The records lead to the
-/// same next point.
+/// were moved together all the same, the model was empty afterwards and the ask failed. The inputs are pairs, beside each other or in
+/// two blocks, and the search finds that out. The records lead to the same next point.
 #[test]
 fn a_walk_among_discs_is_searched_to_the_end() {
-    for (seed, budget) in [(1, 110), (2, 110), (3, 200), (4, 200)] {
+    for (seed, budget, in_blocks) in [(1, 110, false), (2, 110, true), (3, 200, false), (4, 200, true)] {
         let walk = Walk::new(30, seed);
         let space = Space::new(vec![Parameter::float("x", 0.0, 1.0).with_size(walk.dim())]).unwrap();
         let make =
@@ -141,18 +140,20 @@ fn a_walk_among_discs_is_searched_to_the_end() {
             let trial = study.history().get(asked.id).unwrap().0;
             assert_eq!(why(trial), None, "seed {seed}");
             again.restore_asked(trial.clone()).unwrap();
-            costs.push(walk.cost(&numbers(&asked.point)));
+            let x = numbers(&asked.point);
+            let paired = |k: usize| if in_blocks { x[k / 2 + 30 * (k % 2)] } else { x[k] };
+            costs.push(walk.cost(&(0..60).map(paired).collect::<Vec<f64>>()));
             study.tell(asked.id, costs[costs.len() - 1]).unwrap();
             again.tell(asked.id, costs[costs.len() - 1]).unwrap();
         }
         assert_eq!(study.ask(1).unwrap()[0].point, again.ask(1).unwrap()[0].point, "seed {seed}");
         let findings = study.insight().findings;
-        let singly = findings.iter().any(|finding| finding.fact == Fact::Singles);
-        assert_eq!(singly, budget == 200, "seed {seed}");
+        assert!(findings.iter().any(|finding| finding.fact == Fact::Pairs), "seed {seed}");
         assert!(!findings.iter().any(|finding| matches!(finding.fact, Fact::Line { .. })), "seed {seed}");
         let lowest = |costs: &[f64]| costs.iter().copied().fold(f64::INFINITY, f64::min);
+        // The corner of a walk along two sides is 1.9, and those of the start are far above.
         let (start, best) = (lowest(&costs[..14]), lowest(&costs));
-        assert!(best < 0.8 * start, "seed {seed}: {best} after {start}");
+        assert!(best < 1.85 && best < start, "seed {seed}: {best} after {start}");
     }
 }
 

@@ -11,6 +11,7 @@
 //! | 2.1 | the outcome `lost`; `replaced` and `reopened` |
 //! | 2.2 | fits that were made of fewer results than their trial was asked with |
 //! | 2.3 | `recalled`; the nominees of a portfolio |
+//! | 2.4 | trials that move pairs of inputs |
 //!
 //! A program reads every older format, and goes on in it: it raises the format just before the first record that the older
 //! one does not know, so a study can go back to an older program for as long as that could read it. Of a newer format a
@@ -52,8 +53,10 @@ impl Format {
     /// With earlier results that were read and are not trials, which an older program refuses as newer, and with the nominees of a
     /// portfolio, which one overlooks: it weighs the members by what it asks itself.
     pub const RECALLED: Format = Format { version: 2, minor: 3 };
+    /// With trials that move pairs of inputs, whose points an older program cannot make: it refuses them as newer.
+    pub const PAIRS: Format = Format { version: 2, minor: 4 };
     /// The newest one that this program knows, in which it makes new journals.
-    pub const NEWEST: Format = Format::RECALLED;
+    pub const NEWEST: Format = Format::PAIRS;
 }
 
 impl fmt::Display for Format {
@@ -84,6 +87,9 @@ pub(crate) fn needed(record: &Record) -> Format {
     let has_nominees =
         |trial: &Trial| trial.decision.as_ref().is_some_and(|decision| decision.nominees.is_some());
     match record {
+        Record::Asked { trial, .. } if matches!(trial.recipe.as_deref(), Some(Recipe::Pairs { .. })) => {
+            return Format::PAIRS;
+        }
         Record::Recalled(_) => return Format::RECALLED,
         Record::Asked { trial, .. } if has_nominees(trial) => return Format::RECALLED,
         Record::Asked { trial, .. } if is_beside(trial) => return Format::BESIDE,

@@ -5,6 +5,8 @@ use tribo::trial::{Decision, Ended, Fit, Moves, Purpose, Recipe, RoundStart, Tri
 
 /// A line of each kind of record, as version 0.1.0 wrote it.
 const FIRST: &str = include_str!("../../../tests/data/records-1.0.jsonl");
+/// What format 2.4 added.
+const PAIRS: &str = include_str!("../../../tests/data/records-2.4.jsonl");
 /// What format 2.3 added.
 const RECALLED: &str = include_str!("../../../tests/data/records-2.3.jsonl");
 /// What format 2.2 added.
@@ -217,6 +219,17 @@ fn earlier_results_and_nominees_keep_their_bytes_and_need_a_newer_format() {
     ];
     assert!(records.iter().all(|record| needed(record) == Format::RECALLED));
     are_these_bytes(records, RECALLED);
+}
+
+#[test]
+fn moves_of_pairs_keep_their_bytes_and_need_a_newer_format() {
+    let asked = |runs, halves| Record::Asked {
+        trial: trial(Some(Recipe::Pairs { runs, halves }), None),
+        by_hand: false,
+    };
+    let records = vec![asked(1, false), asked(4, true)];
+    assert!(records.iter().all(|record| needed(record) == Format::PAIRS));
+    are_these_bytes(records, PAIRS);
 }
 
 #[test]

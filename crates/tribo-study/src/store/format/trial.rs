@@ -71,6 +71,11 @@ enum Recipe {
         #[serde(default)]
         number: usize,
     },
+    Pairs {
+        runs: usize,
+        #[serde(default)]
+        halves: bool,
+    },
     Given,
 }
 
@@ -226,6 +231,7 @@ impl TryFrom<trial::Recipe> for Recipe {
             Made::Others { base, kept } => Recipe::Others { base: base.0, kept },
             Made::Line { base, shift } => Recipe::Line { base: base.0, shift },
             Made::Bins { base, number } => Recipe::Bins { base: base.0, number },
+            Made::Pairs { runs, halves } => Recipe::Pairs { runs, halves },
             Made::Given => Recipe::Given,
             other => return Err(format!("the journal has no word for the recipe {other:?}")),
         })
@@ -250,6 +256,7 @@ impl From<Recipe> for trial::Recipe {
             Recipe::Others { base, kept } => Made::Others { base: TrialId(base), kept },
             Recipe::Line { base, shift } => Made::Line { base: TrialId(base), shift },
             Recipe::Bins { base, number } => Made::Bins { base: TrialId(base), number },
+            Recipe::Pairs { runs, halves } => Made::Pairs { runs, halves },
             Recipe::Given => Made::Given,
         }
     }

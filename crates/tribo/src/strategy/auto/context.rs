@@ -125,7 +125,9 @@ impl Queued {
     /// Why it is asked.
     pub(super) fn purpose(&self) -> Purpose {
         match (&self.task, &self.recipe) {
-            (Task::Start { pair: false } | Task::Again(_), _) | (_, Recipe::Bins { .. }) => Purpose::Initial,
+            (Task::Start { pair: false } | Task::Again(_) | Task::Corner, _) | (_, Recipe::Bins { .. }) => {
+                Purpose::Initial
+            }
             (Task::Point | Task::Row, _) => Purpose::Explore,
             _ => Purpose::Probe,
         }
@@ -172,6 +174,8 @@ pub(super) enum Task {
     Bottom(f64),
     /// One input moved alone from a base, while that is the sweep's.
     Single { base: TrialId, input: usize },
+    /// For pairs of inputs: a corner in which the two of each pair differ.
+    Corner,
     /// The search's own.
     Search,
 }

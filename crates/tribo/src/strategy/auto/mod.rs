@@ -9,7 +9,7 @@
 //! - `line`: all inputs answer alike, so they are moved together first.
 //! - `optimise`: what was found is searched.
 //! - `search`: a Gaussian process over the inputs named, for a start with the slopes that screening has seen. Where too many
-//!   inputs matter to name them (`dense`), `bins` of them, all of them, `evolution` and `singles` take turns.
+//!   inputs matter to name them (`dense`), `bins` of them, all of them, `evolution`, `pairs` and `singles` take turns.
 //!
 //! `limited` is the way of this machine where other outputs have limits.
 //!
@@ -175,7 +175,7 @@ impl Auto {
     fn take(&mut self, id: TrialId, value: Option<f64>) -> Result<()> {
         let Some(task) = self.context.told(id, value) else { return Ok(()) };
         self.search.told(id, value);
-        let step = self.answered(id, task, value);
+        let step = self.answered(id, task, value)?;
         self.go(step)?;
         if self.phase.is_optimise() {
             self.search.turn_told(&mut self.context, id.0, value)?;
@@ -187,13 +187,13 @@ impl Auto {
     }
 
     /// Hands an answer to whom it is for.
-    fn answered(&mut self, id: TrialId, task: Task, value: Option<f64>) -> Step {
+    fn answered(&mut self, id: TrialId, task: Task, value: Option<f64>) -> Result<Step> {
         let (context, is_optimising) = (&mut self.context, self.phase.is_optimise());
         match (task, &mut self.phase) {
             (Task::Search, _) => context.counts.searched += usize::from(value.is_some()),
             (Task::Repeat(slot), _) => context.repeats.told(slot, value),
             (Task::Rest { moved }, _) => {
-                return self.verification.rest_told(context, id, moved, value, is_optimising);
+                return Ok(self.verification.rest_told(context, id, moved, value, is_optimising));
             }
             (Task::Check { input, before }, _) => {
                 if self.verification.check_told(context, input, before, value) {
@@ -201,6 +201,7 @@ impl Auto {
                 }
             }
             (Task::Single { base, input }, _) => self.search.single_told(context, base, input, value),
+            (Task::Corner, _) => self.search.corner_told(context)?,
             (Task::Known, phase) => {
                 context.counts.known += usize::from(value.is_some());
                 if let Phase::Start(start) = phase {
@@ -215,7 +216,7 @@ impl Auto {
             }
             (Task::Still(number), phase) => {
                 if let Some(screening) = phase.screening() {
-                    return screening.still_told(context, number, value);
+                    return Ok(screening.still_told(context, number, value));
                 }
             }
             (Task::Start { pair }, Phase::Start(start)) => start.told(context, id, pair, value),
@@ -227,8 +228,8 @@ impl Auto {
             }
             (Task::Scatter, Phase::Start(start)) => start.probe_told(context, id, value),
             (Task::Row, Phase::Noise(noise)) => noise.row_told(),
-            (Task::Line(t), Phase::Line(line)) => return line.told(context, t, value),
-            (Task::Bottom(before), Phase::Line(line)) => return line.bottom_told(context, before, value),
+            (Task::Line(t), Phase::Line(line)) => return Ok(line.told(context, t, value)),
+            (Task::Bottom(before), Phase::Line(line)) => return Ok(line.bottom_told(context, before, value)),
             // Nothing but data, or for a phase that is over.
             (
                 Task::Point
@@ -241,7 +242,7 @@ impl Auto {
                 _,
             ) => {}
         }
-        Step::Stay
+        Ok(Step::Stay)
     }
 
     /// Lets the phase look at what there is now.
@@ -331,7 +332,7 @@ impl Auto {
 
 impl Engine for Auto {
     fn version(&self) -> Version {
-        Version { engine: "auto", number: 4 }
+        Version { engine: "auto", number: 5 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {
@@ -486,7 +487,7 @@ mod tests {
         auto.context.name_unproven(&[3]);
         auto.go(Step::Optimise(Opening::Search)).unwrap();
         for task in [Task::Line(0.1), Task::Bottom(1.0), Task::Row, Task::Scatter, Task::Still(0)] {
-            assert_eq!(auto.answered(late.id, task, Some(0.5)), Step::Stay);
+            assert_eq!(auto.answered(late.id, task, Some(0.5)).unwrap(), Step::Stay);
         }
         auto.told(&late, Some(0.5));
         assert_eq!(auto.context.results.incumbent.unwrap().id, late.id);

@@ -225,6 +225,7 @@ impl Recipes {
             Recipe::Bins { base, number } => {
                 is_made(base) && *number < self.bins.len() && z.len() == tuning::BINS
             }
+            Recipe::Pairs { runs, .. } => (1..=self.n_inputs).contains(runs) && z.len() == 2 * runs,
             Recipe::Given => z.len() == self.dim(),
         }
     }
@@ -278,6 +279,15 @@ impl Recipes {
 
     pub(super) fn recipe(&self, id: TrialId) -> Option<&Recipe> {
         self.made.get(&id.0).map(|(recipe, _)| recipe)
+    }
+
+    /// Whether all coordinates of a trial were made low or high.
+    pub(super) fn is_corner(&self, id: TrialId) -> bool {
+        match self.made.get(&id.0) {
+            Some((Recipe::Low | Recipe::High, _)) => true,
+            Some((Recipe::Pairs { .. }, z)) => z.iter().all(|u| *u == 0.0 || *u == 1.0),
+            _ => false,
+        }
     }
 
     /// The z of a trial.
@@ -353,6 +363,17 @@ impl Recipes {
                 let shift = |input: usize| z[bins[input] as usize] - 0.5;
                 let by = inputs.iter().flat_map(|&input| vec![shift(input); self.span(input).1]);
                 self.moved_by(*base, inputs, by.collect())
+            }
+            Recipe::Pairs { runs, halves } => {
+                let n_pairs = self.n_inputs.div_ceil(2);
+                let place = |input: usize| {
+                    let (pair, side) = match halves {
+                        true => (input % n_pairs, input / n_pairs),
+                        false => (input / 2, input % 2),
+                    };
+                    2 * (pair * runs / n_pairs) + side
+                };
+                inputs.iter().flat_map(|&input| vec![z[place(input)]; self.span(input).1]).collect()
             }
         };
         self.snap(inputs, &mut out);

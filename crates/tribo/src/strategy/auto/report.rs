@@ -76,6 +76,11 @@ impl Auto {
                 }
                 gained => format!("moving {n} inputs one at a time: {gained} gained so far"),
             },
+            (Phase::Optimise(_), SearchSpace::Pairs(pairs)) => match pairs.runs {
+                _ if pairs.is_tried() => format!("looking whether {n} inputs are pairs"),
+                1 => format!("moving all pairs of {n} inputs together"),
+                runs => format!("moving {runs} runs of pairs of {n} inputs"),
+            },
             (Phase::Optimise(_), SearchSpace::AllInputs) => {
                 format!("searching in all {n} inputs: too many matter")
             }

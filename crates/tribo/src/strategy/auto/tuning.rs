@@ -280,6 +280,10 @@ pub(super) const PROFILE: [f64; 3] = [2.0 / 3.0, 4.0 / 3.0, 1.0 / 3.0];
 pub(super) const PROFILED: usize = 5;
 /// Results without an improvement, other places of inputs among them, after which the search of the inputs that gained is over.
 pub(super) const SINGLES_PATIENCE: usize = 32;
+/// Runs of pairs of inputs at most: two coordinates each.
+pub(super) const MOST_RUNS: usize = 8;
+/// Results without an improvement after which runs are halved, or the last of them given up.
+pub(super) const PAIRS_PATIENCE: usize = 28;
 /// Coordinates up to which all inputs are searched at all: every record has all of them.
 pub(super) const WRITTEN: usize = 2_000;
 /// Results without an improvement after which an arm gives up: see `dense`.

@@ -189,6 +189,8 @@ pub enum Fact {
     AllInputs,
     /// Every input is moved on its own, and those that gain are searched.
     Singles,
+    /// Inputs are taken for pairs, of which whole runs are moved together.
+    Pairs,
     /// An arm of the search in too many inputs gives up, and the next takes over from the best point.
     NextArm {
         /// The arm.
@@ -225,6 +227,8 @@ pub enum DenseArm {
     Evolution,
     /// Inputs that gain when each is moved on its own, with a Gaussian process.
     Singles,
+    /// Common places of runs of pairs of inputs, with a Gaussian process.
+    Pairs,
 }
 
 impl fmt::Display for DenseArm {
@@ -234,6 +238,7 @@ impl fmt::Display for DenseArm {
             DenseArm::AllInputs => "a model of all inputs",
             DenseArm::Evolution => "CMA-ES",
             DenseArm::Singles => "moving single inputs",
+            DenseArm::Pairs => "moving pairs of inputs together",
         })
     }
 }
@@ -290,6 +295,10 @@ impl fmt::Display for Fact {
             Fact::Bins { count } => write!(f, "searching in {count} bins of inputs that move together"),
             Fact::AllInputs => write!(f, "searching in all inputs"),
             Fact::Singles => write!(f, "moving every input on its own; those that gain are searched"),
+            Fact::Pairs => write!(
+                f,
+                "inputs are pairs in a row: all pairs are moved together, then shorter and shorter runs of them"
+            ),
             Fact::NextArm { from, evaluations, idle, gain, to } => {
                 write!(
                     f,

@@ -1,13 +1,15 @@
-//! Too many inputs matter to name them: up to four arms take turns, by what they gain.
+//! Too many inputs matter to name them: up to five arms take turns, by what they gain.
 //!
 //! - *bins*: common moves of 16 random bins of inputs, searched with a Gaussian process of 16 coordinates that learns which
 //!   directions matter, unless there is noise;
 //! - *all inputs*: a Gaussian process over all of them, whose prior grows with the dimension;
 //! - *evolution*: separable CMA-ES over all of them;
+//! - *pairs*: inputs in a row are pairs, and whole runs of pairs are moved together (`pairs`);
 //! - *single inputs*: each is moved far on its own, and those that gain are searched (`singles`), where that takes at most a third
 //!   of the budget.
 //!
-//! The first is bins, or all inputs if they are at most 100; or single inputs, if a corner is nearly as good as the incumbent.
+//! Up to 100 inputs, corners tell first whether pairs are worth their turn. Else the first is bins, or all inputs if they are at
+//! most 100; or single inputs, if a corner is nearly as good as the incumbent.
 //! An arm goes on while it improves, and gives up after 60 results without an improvement: for bins those are the first points
 //! and three sizes of the trust region, which halves after 16 failures; for evolution three generations. The search of single
 //! inputs ends sooner, and sweeps are not cut short. The next arm begins around the incumbent, with small steps: first those
@@ -25,10 +27,13 @@
 
 pub(super) mod bins;
 mod evolution;
+pub(super) mod pairs;
 pub(super) mod singles;
 
 pub(super) use bins::Bins;
 pub(super) use evolution::Evolution;
+pub(super) use pairs::Pairs;
+use pairs::Tried;
 pub(super) use singles::Singles;
 
 use super::context::Context;
@@ -104,8 +109,11 @@ impl Turn {
 
     /// Whether it had no improvement for long.
     fn is_idle(&self) -> bool {
-        let patience =
-            if self.arm == DenseArm::Singles { tuning::SINGLES_PATIENCE } else { tuning::PATIENCE };
+        let patience = match self.arm {
+            DenseArm::Singles => tuning::SINGLES_PATIENCE,
+            DenseArm::Pairs => tuning::PAIRS_PATIENCE,
+            _ => tuning::PATIENCE,
+        };
         self.n_idle >= patience
     }
 
@@ -169,8 +177,17 @@ fn first_arm(context: &Context) -> DenseArm {
 }
 
 impl ModelSearch {
-    /// Too many inputs matter to name them: the first arm begins. Under much noise there are no turns.
+    /// Too many inputs matter to name them: pairs of them are tried if that may be worth it, or else the first arm begins. Under
+    /// much noise there are no turns.
     pub(super) fn begin_dense(&mut self, context: &mut Context) -> Result<()> {
+        if pairs::may_be_worth_it(context) {
+            self.turn = Some(Turn::begin(context, DenseArm::Pairs, None));
+            return self.begin_arm(context, DenseArm::Pairs);
+        }
+        self.begin_first(context)
+    }
+
+    fn begin_first(&mut self, context: &mut Context) -> Result<()> {
         let arm = first_arm(context);
         context.found(match arm {
             DenseArm::Bins => Fact::Bins { count: tuning::BINS },
@@ -181,11 +198,25 @@ impl ModelSearch {
         self.begin_arm(context, arm)
     }
 
+    /// Another corner of pairs is back. After the last one pairs go on if such a corner is good, or else the first arm begins.
+    pub(super) fn corner_told(&mut self, context: &mut Context) -> Result<()> {
+        let SearchSpace::Pairs(pairs) = &mut self.space else { return Ok(()) };
+        match pairs.corner_told(context) {
+            Tried::Open => Ok(()),
+            Tried::Good => {
+                context.found(Fact::Pairs);
+                self.begin_anew(context)
+            }
+            Tried::Bad => self.begin_first(context),
+        }
+    }
+
     fn begin_arm(&mut self, context: &mut Context, arm: DenseArm) -> Result<()> {
         let number = self.turn.as_ref().map_or(0, |turn| turn.number);
         self.space = match arm {
             DenseArm::Bins => SearchSpace::Bins(Bins::draw(context, number > 1)?),
             DenseArm::AllInputs => SearchSpace::AllInputs,
+            DenseArm::Pairs => SearchSpace::Pairs(Pairs::begin(context)),
             DenseArm::Singles => match Singles::begin(context, number) {
                 Some(singles) => SearchSpace::Singles(singles),
                 None => SearchSpace::AllInputs,
@@ -244,6 +275,16 @@ impl ModelSearch {
             }
             converged = true;
         }
+        if let SearchSpace::Pairs(pairs) = &mut self.space {
+            if pairs.is_tried() || !turn.is_idle() {
+                return Ok(());
+            }
+            if pairs.divide(context) {
+                turn.n_idle = 0;
+                return self.begin_anew(context);
+            }
+            converged = true;
+        }
         let has_stalled = self.modelled.as_ref().is_some_and(|modelled| modelled.optimiser.has_stalled());
         let in_first_bins = matches!(self.space, SearchSpace::Bins(_)) && !turn.is_later();
         let goes_on = in_first_bins && turn.has_gained() && !has_stalled;
@@ -294,15 +335,28 @@ mod tests {
         (context, search)
     }
 
+    /// The same after the corners of pairs, which are bad.
+    fn without_pairs(n: usize) -> (Context, ModelSearch) {
+        let (mut context, mut search) = dense(n);
+        assert_eq!(context.queue.len(), 4);
+        for _ in 0..4 {
+            assert!(matches!(search.space, SearchSpace::Pairs(_)));
+            let (id, _, value) = answer(&mut context, |_| 9.0);
+            search.corner_told(&mut context).unwrap();
+            search.turn_told(&mut context, id.0, Some(value)).unwrap();
+        }
+        (context, search)
+    }
+
     #[test]
     fn the_first_arm_depends_on_the_number_of_inputs() {
         let (context, search) = dense(300);
         assert!(matches!(search.space, SearchSpace::Bins(_)) && search.is_ready());
         assert_eq!(context.queue.len(), tuning::BIN_POINTS);
-        let (context, search) = dense(60);
+        let (context, search) = without_pairs(60);
         assert!(matches!(search.space, SearchSpace::Singles(_)) && !search.is_ready(), "the corner is best");
         assert_eq!(context.queue.len(), 60);
-        let (context, search) = dense(70);
+        let (context, search) = without_pairs(70);
         assert!(matches!(search.space, SearchSpace::AllInputs) && search.is_ready());
         assert!(context.queue.is_empty(), "210 of 200 evaluations are too many");
     }

@@ -6,7 +6,7 @@
 //! Gaussian process, all others as in the base. When that search has no more to gain, another sweep begins at the incumbent, with
 //! half the step and with the inputs first whose moves did best.
 //!
-//! The arm comes first if one of the two corners of the start is nearly as good as the incumbent, and the first sweep departs
+//! The arm comes first if one of the corners of the start is nearly as good as the incumbent, and the first sweep departs
 //! from there. The incumbent may be a point inside where all inputs are alike, and moving one of them undoes what the others do;
 //! at a face, single ones can be moved to advantage. (Walks among discs, 60 inputs: from the centre no single move gains.)
 //! Later sweeps depart from the incumbent.
@@ -138,7 +138,7 @@ pub(in crate::strategy::auto) fn coordinates(
 /// The better corner and its value, if that is nearly as good as the incumbent: worse by a small part of what separates the median
 /// of corners and rows from it.
 pub(super) fn best_corner(context: &Context) -> Option<(TrialId, f64)> {
-    let is_corner = |id: TrialId| matches!(context.recipes.recipe(id), Some(Recipe::Low | Recipe::High));
+    let is_corner = |id: TrialId| context.recipes.is_corner(id);
     let is_row = |id: TrialId| matches!(context.recipes.recipe(id), Some(Recipe::Latin { .. }));
     let corners = context.results.iter().filter(|result| is_corner(result.id));
     let corner = corners.min_by(|a, b| a.value.total_cmp(&b.value).then(a.id.0.cmp(&b.id.0)))?;

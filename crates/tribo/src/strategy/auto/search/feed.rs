@@ -20,6 +20,7 @@ impl ModelSearch {
         let coordinates = match &self.space {
             SearchSpace::Evolution(_) => return Ok(()),
             SearchSpace::Bins(bins) => Coordinates::Bins { base: bins.base, number: bins.number },
+            SearchSpace::Pairs(pairs) => Coordinates::Pairs { runs: pairs.runs, halves: pairs.halves },
             SearchSpace::AllInputs => Coordinates::Inputs(context.all_inputs()),
             SearchSpace::Singles(singles) => {
                 let (base, inputs) = (singles.base, singles.inputs());
@@ -66,6 +67,7 @@ impl ModelSearch {
     fn new_optimiser(&self, context: &Context, coordinates: &Coordinates) -> Result<Optimiser> {
         let (dim, in_bins) = match coordinates {
             Coordinates::Bins { .. } => (tuning::BINS, true),
+            Coordinates::Pairs { runs, .. } => (2 * runs, false),
             Coordinates::Inputs(inputs) | Coordinates::Around { inputs, .. } => {
                 (context.recipes.width(inputs), false)
             }
@@ -84,8 +86,12 @@ impl ModelSearch {
             settings.initial.count = Some(1);
         }
         let mut optimiser = Optimiser::new(embedding, settings, context.seed, self.n_made)?;
-        let is_near = !matches!(coordinates, Coordinates::Around { .. });
-        if is_near && self.turn.as_ref().is_some_and(Turn::is_later) {
+        let is_near = match coordinates {
+            Coordinates::Around { .. } => false,
+            Coordinates::Pairs { runs, .. } => *runs > 1,
+            _ => self.turn.as_ref().is_some_and(Turn::is_later),
+        };
+        if is_near {
             optimiser.begin_near();
         } else if self.turn.is_some() && in_bins {
             optimiser.give_way();
@@ -112,7 +118,7 @@ impl Modelled {
     fn feed(&mut self, context: &Context, has_no_points: bool) {
         let first = match self.coordinates {
             // All that lies in its space is near.
-            Coordinates::Around { .. } => 0,
+            Coordinates::Around { .. } | Coordinates::Pairs { .. } => 0,
             _ => context.results.model_from,
         };
         let n_fed = self.feed_results(context, first, false);
@@ -167,6 +173,6 @@ fn leaves_line(context: &Context) -> bool {
 
 /// Whether a trial is a corner or a point in general position.
 fn is_general(context: &Context, id: TrialId) -> bool {
-    let recipe = context.recipes.recipe(id);
-    matches!(recipe, Some(Recipe::Low | Recipe::High | Recipe::Latin { .. } | Recipe::Uniform))
+    let is_row = matches!(context.recipes.recipe(id), Some(Recipe::Latin { .. } | Recipe::Uniform));
+    is_row || context.recipes.is_corner(id)
 }

@@ -11,7 +11,7 @@ mod slope_hints;
 pub(super) use slope_hints::Slope;
 
 use super::context::Context;
-use super::dense::{Bins, Evolution, Singles, Turn, bins, singles};
+use super::dense::{Bins, Evolution, Pairs, Singles, Turn, bins, pairs, singles};
 use super::tuning;
 use crate::error::{Error, Result};
 use crate::strategy::bo::{Optimiser, Proposal};
@@ -42,6 +42,8 @@ pub(super) enum SearchSpace {
     Evolution(Box<Evolution>),
     /// Inputs that were moved one at a time, and gained.
     Singles(Singles),
+    /// Runs of pairs of inputs.
+    Pairs(Pairs),
 }
 
 /// An optimiser and the coordinates that it sees.
@@ -61,6 +63,8 @@ enum Coordinates {
     Bins { base: TrialId, number: usize },
     /// These inputs, in increasing order; the others as in a base, and no point elsewhere counts.
     Around { base: TrialId, inputs: Vec<usize> },
+    /// So many runs of pairs.
+    Pairs { runs: usize, halves: bool },
 }
 
 impl Coordinates {
@@ -70,6 +74,7 @@ impl Coordinates {
             Coordinates::Inputs(inputs) => in_model.then(|| context.recipes.of(id, inputs)),
             Coordinates::Bins { base, number } => bins::coordinates(context, *base, *number, id, in_model),
             Coordinates::Around { base, inputs } => singles::coordinates(context, *base, inputs, id),
+            Coordinates::Pairs { runs, halves } => pairs::coordinates(context, *runs, *halves, id),
         }
     }
 }
@@ -127,6 +132,9 @@ impl ModelSearch {
             Some(Coordinates::Bins { base, number }) => {
                 return Ok(Recipe::Bins { base: *base, number: *number });
             }
+            Some(Coordinates::Pairs { runs, halves }) => {
+                return Ok(Recipe::Pairs { runs: *runs, halves: *halves });
+            }
             Some(Coordinates::Around { base, inputs }) => {
                 return Ok(Recipe::Set { base: *base, inputs: inputs.clone() });
             }
@@ -151,11 +159,11 @@ impl ModelSearch {
         }
     }
 
-    /// Inputs that are searched, if they are so many and not bins.
+    /// Inputs that are searched, if they are searched one by one.
     pub(super) fn inputs(&self) -> Option<&[usize]> {
         match &self.modelled.as_ref()?.coordinates {
             Coordinates::Inputs(inputs) | Coordinates::Around { inputs, .. } => Some(inputs),
-            Coordinates::Bins { .. } => None,
+            Coordinates::Bins { .. } | Coordinates::Pairs { .. } => None,
         }
     }
 

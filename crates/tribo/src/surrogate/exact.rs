@@ -197,18 +197,19 @@ impl ExactPosterior {
         mean
     }
 
-    /// The mean at the rows of `x` and ∂mean/∂x [q, d]: O(n d) for each point, where a variance takes O(n²).
+    /// The mean at the rows of `x` and ∂mean/∂x [q, d]: O(n d) for each point, where a variance takes O(n²). Sums of kernels
+    /// take that, too.
     pub fn mean_gradient(&self, x: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
         check_queries(x, self.dim())?;
         let kernel = &self.hyper.kernel;
-        let (q, n) = (x.nrows(), self.alpha.len());
         let scaled = Scaled::new(kernel, x, &self.origin);
-        let (mut k, mut slopes) = (Mat::zeros(q, n), Mat::zeros(q, n));
-        kernel.fill_with_slope(&scaled, &self.x, &mut k, &mut slopes);
-        let weights = Mat::from_fn(q, n, |_, j| self.alpha[j]);
-        let mut gradient = Mat::zeros(q, self.dim());
-        kernel.input_gradient(&scaled, &self.x, &weights, &mut slopes, &mut gradient);
-        Ok((self.means(&k), gradient))
+        let (mut mean, mut gradient) =
+            (vec![self.mean_constant(); x.nrows()], Mat::zeros(x.nrows(), self.dim()));
+        if kernel.add_weighted(&scaled, &self.x, &self.alpha, &mut mean, &mut gradient) {
+            return Ok((mean, gradient));
+        }
+        let found = self.predict_gradient(x)?;
+        Ok((found.prediction.mean, found.mean_gradient))
     }
 
     /// k_ss - |rows of `whitened`|², cut off at zero.

@@ -9,7 +9,7 @@
 //! optimiser produces. Cost of a block [b, m]: b m (2d + about 20) flops.
 //!
 //! `terms.rs` adds to that: kernels of each input alone, products of two of them, a constant, a linear function; the same calls
-//! do all of it. `shape.rs` says which, and has the names.
+//! do all of it. `shape.rs` says which, and has the names. `weighted.rs` sums a kernel up for few points.
 //!
 //! Blocks are stored [points, other points] with the points contiguous; see `linalg::product`.
 
@@ -17,6 +17,7 @@ mod curve;
 mod scaled;
 mod shape;
 mod terms;
+mod weighted;
 
 pub use curve::Curve;
 pub use scaled::Scaled;

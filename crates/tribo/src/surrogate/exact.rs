@@ -57,15 +57,31 @@ pub struct ExactPosterior {
 impl ExactPosterior {
     /// Conditions on `data` at fixed hyper-parameters.
     pub fn new(data: &Data<'_>, hyper: &Hyperparameters, mean: Mean) -> Result<ExactPosterior> {
-        hyper.check(data.dim())?;
-        mean.check()?;
-        if data.is_weighted() {
-            let reason = "an exact process takes none; give rows as often as they count, or fit a sparse one";
-            return Err(Error::Source { name: "weights of rows".to_owned(), reason: reason.to_owned() });
-        }
-        let origin = first_row(data.x());
-        let x = Scaled::new(&hyper.kernel, data.x(), &origin);
-        let mut covariance = hyper.kernel.matrix(&x, &x);
+        let (origin, x) = scaled(data, hyper, mean)?;
+        let covariance = hyper.kernel.matrix(&x, &x);
+        ExactPosterior::with_kernel(data, hyper, mean, origin, x, covariance)
+    }
+
+    /// The log evidence of `data` and its gradient, as [`ExactPosterior::log_evidence_gradient`] has it; the kernel is
+    /// evaluated once for both.
+    pub fn evidence(data: &Data<'_>, hyper: &Hyperparameters, mean: Mean) -> Result<(f64, Vec<f64>)> {
+        let (origin, x) = scaled(data, hyper, mean)?;
+        let n = x.len();
+        let (mut k, mut slopes) = (Mat::zeros(n, n), Mat::zeros(n, n));
+        hyper.kernel.fill_with_slope(&x, &x, &mut k, &mut slopes);
+        let posterior = ExactPosterior::with_kernel(data, hyper, mean, origin, x, k.clone())?;
+        Ok((posterior.log_evidence(), posterior.gradient_with(&k, slopes)))
+    }
+
+    /// Conditions on `data`, whose Kff is `covariance`.
+    fn with_kernel(
+        data: &Data<'_>,
+        hyper: &Hyperparameters,
+        mean: Mean,
+        origin: Vec<f64>,
+        x: Scaled,
+        mut covariance: Mat<f64>,
+    ) -> Result<ExactPosterior> {
         for i in 0..data.len() {
             covariance[(i, i)] += data.noise().get(i).unwrap_or(&1.0) * hyper.noise_var;
         }
@@ -119,12 +135,17 @@ impl ExactPosterior {
         let kernel = &self.hyper.kernel;
         let (mut k, mut slopes) = (Mat::zeros(n, n), Mat::zeros(n, n));
         kernel.fill_with_slope(&self.x, &self.x, &mut k, &mut slopes);
+        self.gradient_with(&k, slopes)
+    }
 
+    /// The same, given Kff and s² h of its kernel.
+    fn gradient_with(&self, k: &Mat<f64>, mut slopes: Mat<f64>) -> Vec<f64> {
+        let kernel = &self.hyper.kernel;
         let weights = self.evidence_weights();
         let n_lengths = kernel.n_parameters();
         let mut gradient = vec![0.0; n_lengths + 2];
         kernel.add_parameter_gradient(&self.x, &self.x, &weights, &mut slopes, &mut gradient[..n_lengths]);
-        for j in 0..n {
+        for j in 0..self.alpha.len() {
             gradient[n_lengths] += dot(weights.col_as_slice(j), k.col_as_slice(j));
             gradient[n_lengths + 1] += weights[(j, j)] * self.noise_var(j);
         }
@@ -377,6 +398,19 @@ impl Posterior for ExactPosterior {
         copy.alpha.resize(n + x.nrows(), 0.0);
         Ok(Box::new(copy))
     }
+}
+
+/// What scaled inputs are counted from and the inputs of `data`, if these and the hyper-parameters are what a process takes.
+fn scaled(data: &Data<'_>, hyper: &Hyperparameters, mean: Mean) -> Result<(Vec<f64>, Scaled)> {
+    hyper.check(data.dim())?;
+    mean.check()?;
+    if data.is_weighted() {
+        let reason = "an exact process takes none; give rows as often as they count, or fit a sparse one";
+        return Err(Error::Source { name: "weights of rows".to_owned(), reason: reason.to_owned() });
+    }
+    let origin = first_row(data.x());
+    let x = Scaled::new(&hyper.kernel, data.x(), &origin);
+    Ok((origin, x))
 }
 
 /// A new observation must fit and be what data may be.

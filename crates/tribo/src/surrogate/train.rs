@@ -132,13 +132,17 @@ impl ExactGp {
 
     /// As [`ExactGp::fit`], to rows that may have a noise of their own.
     pub fn fit_data(&self, data: &Data<'_>, watch: &dyn Watch) -> Result<(ExactPosterior, Report)> {
+        let (hyper, report) = self.search(data, watch)?;
+        Ok((ExactPosterior::new(data, &hyper, self.mean)?, report))
+    }
+
+    /// The hyper-parameters of [`ExactGp::fit_data`], not conditioned on anything.
+    pub fn search(&self, data: &Data<'_>, watch: &dyn Watch) -> Result<(Hyperparameters, Report)> {
         let mut search = Search::new(&data.scale(), self.shape, self.ard, &self.training, watch)?;
         search.run(data.len(), self.training.tolerance, self.training.evaluations, Stage::Only, |hyper| {
-            let posterior = ExactPosterior::new(data, hyper, self.mean)?;
-            Ok((posterior.log_evidence(), posterior.log_evidence_gradient()))
+            ExactPosterior::evidence(data, hyper, self.mean)
         })?;
-        let posterior = ExactPosterior::new(data, &search.best(), self.mean)?;
-        Ok((posterior, search.report))
+        Ok((search.best(), search.report))
     }
 }
 

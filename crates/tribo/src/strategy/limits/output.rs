@@ -93,7 +93,7 @@ pub(super) fn choose(rows: &Rows<'_>, kinds: &[Kind], watch: &dyn Watch) -> Resu
         let jacobian = sight.log_jacobian(&rows.values);
         for &(shape, noisy) in kinds {
             let gp = process(shape, x.ncols(), noisy, None);
-            let (posterior, report) = match gp.fit(x.as_ref(), &y, watch) {
+            let (hyper, report) = match Data::new(x.as_ref(), &y).and_then(|data| gp.search(&data, watch)) {
                 Ok(fitted) => fitted,
                 Err(error @ Error::Stopped { .. }) => return Err(error),
                 Err(_) => continue,
@@ -101,7 +101,6 @@ pub(super) fn choose(rows: &Rows<'_>, kinds: &[Kind], watch: &dyn Watch) -> Resu
             let handicap = if noisy { rows.noise_must_explain * n } else { 0.0 };
             let evidence = report.objective * n + jacobian - handicap;
             if best.as_ref().is_none_or(|(other, _)| evidence > *other) {
-                let hyper = posterior.hyperparameters().clone();
                 best = Some((evidence, Process { sight, hyper, noisy }));
             }
         }
@@ -115,10 +114,8 @@ pub(super) fn refit(rows: &Rows<'_>, last: &Fitted, watch: &dyn Watch) -> Result
     let x = rows.matrix();
     let y: Vec<f64> = rows.values.iter().map(|&value| last.sight.apply(value)).collect();
     let gp = process(last.hyper.kernel.shape, x.ncols(), last.noisy, Some(&last.hyper));
-    match gp.fit(x.as_ref(), &y, watch) {
-        Ok((posterior, _)) => {
-            Ok(Fitted::Process(Process { hyper: posterior.hyperparameters().clone(), ..last.clone() }))
-        }
+    match Data::new(x.as_ref(), &y).and_then(|data| gp.search(&data, watch)) {
+        Ok((hyper, _)) => Ok(Fitted::Process(Process { hyper, ..last.clone() })),
         Err(error @ Error::Stopped { .. }) => Err(error),
         Err(_) => Ok(Fitted::Process(last.clone())),
     }

@@ -80,27 +80,35 @@ impl Scaled {
 
     /// Fills `out` with |xᵢ - zⱼ|² for all i.
     pub fn squared_distances(&self, z: &Scaled, j: usize, out: &mut [f64]) {
-        set_squares(self.input(0), z.input(0)[j], out);
-        for k in 1..self.d {
-            add_squares(self.input(k), z.input(k)[j], out);
-        }
+        squared_distances(self, z, j, out);
     }
 }
 
-vectorised! {
-    fn set_squares(x: &[f64], z: f64, out: &mut [f64]) {
-        for (out, x) in out.iter_mut().zip(x) {
-            let difference = x - z;
-            *out = difference * difference;
-        }
-    }
-}
+/// Points whose squares are summed up in registers.
+const CHUNK: usize = 32;
 
 vectorised! {
-    fn add_squares(x: &[f64], z: f64, out: &mut [f64]) {
-        for (out, x) in out.iter_mut().zip(x) {
-            let difference = x - z;
-            *out = difference.mul_add(difference, *out);
+    fn squared_distances(x: &Scaled, z: &Scaled, j: usize, out: &mut [f64]) {
+        let (chunks, rest) = out.as_chunks_mut::<CHUNK>();
+        let whole = CHUNK * chunks.len();
+        for (number, chunk) in chunks.iter_mut().enumerate() {
+            let mut squares = [0.0; CHUNK];
+            for k in 0..x.d {
+                let (x, z) = (&x.input(k)[CHUNK * number..CHUNK * (number + 1)], z.input(k)[j]);
+                for (square, x) in squares.iter_mut().zip(x) {
+                    let difference = x - z;
+                    *square = difference.mul_add(difference, *square);
+                }
+            }
+            *chunk = squares;
+        }
+        rest.fill(0.0);
+        for k in 0..x.d {
+            let (x, z) = (&x.input(k)[whole..], z.input(k)[j]);
+            for (square, x) in rest.iter_mut().zip(x) {
+                let difference = x - z;
+                *square = difference.mul_add(difference, *square);
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ Run it with the Python that has tribo, as ./check does; no other package is need
 is installed, else two functions of the tool stand in for it; BBOB-constrained from `coco-experiment`, else it is left out.
 """
 
+import gzip
 import json
 import math
 import os
@@ -332,6 +333,9 @@ class Race(unittest.TestCase):
         self.assertIn("2 runs, 1 of them", done.stderr)
         self.assertEqual([each["told"] for each in run.read([self.out])], [json.loads(line)["told"] for line in lines])
         self.assertIn("2 runs, 2 of them", self.run_on("stand-in", *given).stderr)
+        packed = self.folder / "runs.jsonl.gz"
+        packed.write_bytes(gzip.compress(self.out.read_bytes()))
+        self.assertEqual(run.read([packed]), run.read([self.out]))
 
     def test_another_version_needs_another_file(self):
         self.run_on("stand-in", "--methods", "random", "--evaluations", "5")

@@ -4,6 +4,7 @@ A run that the file has is not run again; one that broke is. A run that takes to
 has the evaluations until then.
 """
 
+import gzip
 import json
 import subprocess
 import sys
@@ -23,10 +24,15 @@ def key_of(record):
 
 
 def read(paths):
-    """The records of files, the last one of each run and version; a line that was cut at the end of a file is left out."""
+    """The records of files, the last one of each run and version; a line that was cut at the end of a file is left out.
+
+    A file that ends in .gz is compressed.
+    """
     found = {}
-    for path in paths:
-        for line in Path(path).read_text().splitlines():
+    for path in map(Path, paths):
+        with gzip.open(path, "rt") if path.suffix == ".gz" else open(path) as file:
+            lines = file.read().splitlines()
+        for line in lines:
             try:
                 record = json.loads(line)
             except json.JSONDecodeError:

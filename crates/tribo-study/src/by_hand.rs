@@ -559,7 +559,7 @@ mod tests {
         let journal = std::fs::read_to_string(layout.journal()).unwrap();
         let first = journal.lines().map(|line| {
             let json =
-                line.splitn(3, ' ').nth(2).unwrap().replace("\"version\":2,\"minor\":4", "\"version\":1");
+                line.splitn(3, ' ').nth(2).unwrap().replace("\"version\":2,\"minor\":5", "\"version\":1");
             format!("{:08x} {} {json}\n", crc32c::crc32c(json.as_bytes()), json.len())
         });
         std::fs::write(layout.journal(), first.collect::<String>()).unwrap();

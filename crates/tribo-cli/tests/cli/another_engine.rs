@@ -1,7 +1,7 @@
 //! A chapter that an engine of another version has proposed is read from its records, never by the engine of this program.
 //!
-//! The journals are real ones, of versions 2 and 3 of `auto` and `bo`, and 2 of `limits`. Here they are of a version with another start: one trial of it
-//! was never asked. An engine that runs such a journal again finds trials that it would not have asked.
+//! The journals are real ones, of versions 2 and 3 of `auto`, 2 to 4 of `bo`, and 2 of `limits`. Here they are of a version with
+//! another start: one trial of it was never asked. An engine that runs such a journal again finds trials that it would not have asked.
 
 use super::earlier::{folder_with, points, record};
 use crate::support::Folder;
@@ -18,7 +18,7 @@ struct Journal {
     answer: &'static [&'static str],
 }
 
-const JOURNALS: [Journal; 8] = [
+const JOURNALS: [Journal; 9] = [
     // A walk among discs, 60 inputs: all act alike, the line was searched, moves keep the sum.
     Journal {
         text: include_str!("../data/line-engine-2.journal"),
@@ -80,6 +80,14 @@ const JOURNALS: [Journal; 8] = [
         text: include_str!("../data/bo-engine-3.journal"),
         best: -0.09806950761055874,
         measured: 44,
+        inputs: "input",
+        answer: &["0.5"],
+    },
+    // Three inputs with ripples, `bo`, one evaluation of seven fails, three at once.
+    Journal {
+        text: include_str!("../data/bo-engine-4.journal"),
+        best: -0.09456737029802594,
+        measured: 38,
         inputs: "input",
         answer: &["0.5"],
     },

@@ -123,7 +123,7 @@ fn a_journal_of_a_later_version_is_not_called_damaged() {
         folder
             .tribo([command])
             .code(4)
-            .says("written by a newer tribo (format 2.7; this program reads up to 2.4)");
+            .says("written by a newer tribo (format 2.7; this program reads up to 2.5)");
     }
     assert_eq!(folder.read("study.tribo/journal"), later);
 }

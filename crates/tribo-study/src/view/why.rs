@@ -237,6 +237,10 @@ fn decided(trial: &Trial) -> Option<String> {
         Ended::AtKnownOptimum => {
             Some("the local search before it came back to an optimum found before".to_owned())
         }
+        Ended::Astray => Some(
+            "the local search before it measured far above its best point time and again; this one begins elsewhere"
+                .to_owned(),
+        ),
     }
 }
 

@@ -68,4 +68,6 @@ pub enum Ended {
     AtOptimum,
     /// Back at an optimum found before.
     AtKnownOptimum,
+    /// Nowhere: it measured far above its best point, time and again.
+    Astray,
 }

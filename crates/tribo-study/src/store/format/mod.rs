@@ -12,6 +12,7 @@
 //! | 2.2 | fits that were made of fewer results than their trial was asked with |
 //! | 2.3 | `recalled`; the nominees of a portfolio |
 //! | 2.4 | trials that move pairs of inputs |
+//! | 2.5 | local searches that ended because they had gone astray |
 //!
 //! A program reads every older format, and goes on in it: it raises the format just before the first record that the older
 //! one does not know, so a study can go back to an older program for as long as that could read it. Of a newer format a
@@ -29,7 +30,7 @@ use crate::recalled::Recalled;
 use crate::tag::{AttemptId, StudyId, Tag};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use tribo::trial::{Recipe, Trial};
+use tribo::trial::{Ended, Recipe, Trial};
 
 /// The format of a journal: a newer version is refused, a newer minor version is read as far as it can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,8 +56,10 @@ impl Format {
     pub const RECALLED: Format = Format { version: 2, minor: 3 };
     /// With trials that move pairs of inputs, whose points an older program cannot make: it refuses them as newer.
     pub const PAIRS: Format = Format { version: 2, minor: 4 };
+    /// With local searches that had gone astray, which an older program refuses as newer.
+    pub const ASTRAY: Format = Format { version: 2, minor: 5 };
     /// The newest one that this program knows, in which it makes new journals.
-    pub const NEWEST: Format = Format::PAIRS;
+    pub const NEWEST: Format = Format::ASTRAY;
 }
 
 impl fmt::Display for Format {
@@ -86,7 +89,10 @@ pub(crate) fn needed(record: &Record) -> Format {
     };
     let has_nominees =
         |trial: &Trial| trial.decision.as_ref().is_some_and(|decision| decision.nominees.is_some());
+    let is_after_astray =
+        |trial: &Trial| trial.decision.as_ref().is_some_and(|decision| decision.ended == Some(Ended::Astray));
     match record {
+        Record::Asked { trial, .. } if is_after_astray(trial) => return Format::ASTRAY,
         Record::Asked { trial, .. } if matches!(trial.recipe.as_deref(), Some(Recipe::Pairs { .. })) => {
             return Format::PAIRS;
         }

@@ -5,6 +5,8 @@ use tribo::trial::{Decision, Ended, Fit, Moves, Purpose, Recipe, RoundStart, Tri
 
 /// A line of each kind of record, as version 0.1.0 wrote it.
 const FIRST: &str = include_str!("../../../tests/data/records-1.0.jsonl");
+/// What format 2.5 added.
+const ASTRAY: &str = include_str!("../../../tests/data/records-2.5.jsonl");
 /// What format 2.4 added.
 const PAIRS: &str = include_str!("../../../tests/data/records-2.4.jsonl");
 /// What format 2.3 added.
@@ -230,6 +232,15 @@ fn moves_of_pairs_keep_their_bytes_and_need_a_newer_format() {
     let records = vec![asked(1, false), asked(4, true)];
     assert!(records.iter().all(|record| needed(record) == Format::PAIRS));
     are_these_bytes(records, PAIRS);
+}
+
+#[test]
+fn a_search_that_went_astray_keeps_its_bytes_and_needs_a_newer_format() {
+    let decision =
+        Decision { results: 48, fit: None, ended: Some(Ended::Astray), fell_back: None, nominees: None };
+    let asked = Record::Asked { trial: trial(None, Some(decision)), by_hand: false };
+    assert_eq!(needed(&asked), Format::ASTRAY);
+    are_these_bytes(vec![asked], ASTRAY);
 }
 
 #[test]

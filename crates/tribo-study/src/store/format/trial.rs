@@ -153,6 +153,7 @@ struct Fit {
 enum Ended {
     AtOptimum,
     AtKnownOptimum,
+    Astray,
 }
 
 impl TryFrom<&Trial> for Written {
@@ -300,6 +301,7 @@ impl From<trial::Ended> for Ended {
         match ended {
             trial::Ended::AtOptimum => Ended::AtOptimum,
             trial::Ended::AtKnownOptimum => Ended::AtKnownOptimum,
+            trial::Ended::Astray => Ended::Astray,
         }
     }
 }
@@ -309,6 +311,7 @@ impl From<Ended> for trial::Ended {
         match ended {
             Ended::AtOptimum => trial::Ended::AtOptimum,
             Ended::AtKnownOptimum => trial::Ended::AtKnownOptimum,
+            Ended::Astray => trial::Ended::Astray,
         }
     }
 }

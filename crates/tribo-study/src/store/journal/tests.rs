@@ -189,7 +189,7 @@ fn a_newer_version_is_named() {
     bytes.push(b'\n');
     let said = read(&bytes).unwrap_err().to_string();
     assert!(
-        said.contains("was written by a newer tribo (format 3.0; this program reads up to 2.4)"),
+        said.contains("was written by a newer tribo (format 3.0; this program reads up to 2.5)"),
         "{said}"
     );
 }
@@ -208,7 +208,7 @@ fn a_record_that_a_newer_program_added_is_no_damage() {
     let unknown = r#"{"n":2,"epoch":1,"ms":5,"type":"chapter","engine":"bo"}"#;
     assert_eq!(journal(&[created, raised]).unwrap().ledger.format, Format { version: 2, minor: 9 });
     let said = journal(&[created, raised, unknown]).unwrap_err().to_string();
-    assert!(said.contains("newer tribo (format 2.9; this program reads up to 2.4)"), "{said}");
+    assert!(said.contains("newer tribo (format 2.9; this program reads up to 2.5)"), "{said}");
     let here = raised.replace(",\"minor\":9", "");
     assert!(matches!(journal(&[created, &here, unknown]), Err(Error::Corrupt { .. })));
     assert!(matches!(

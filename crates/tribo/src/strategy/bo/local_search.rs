@@ -14,11 +14,16 @@
 //! are next to its best point, is over. From then on proposals in the whole cube, which refine the best point, and
 //! later searches take turns.
 //!
+//! Searches may *stray*: one whose proposals come out far above its best point, again and again, while its box is still wide
+//! (`misses`) is over, and the next one begins in a wide box. When that has strayed, too, and not come lower, the best search so
+//! far goes on.
+//!
 //! Where a budget is known, searches may *move on*: one is over while it still promises a little, since the last digits can
 //! wait until the best search is resumed, and another valley cannot.
 
 use super::chance::Chance;
 use super::grid::Grid;
+use super::misses::Misses;
 use super::model::Model;
 use super::results::{BestFew, Results};
 use super::trust_region::TrustRegion;
@@ -55,6 +60,9 @@ const PROMISE: f64 = 1e-6;
 /// valley with 1e-6, 9 with 1e-4, 7 with 1e-3.
 const PROMISE_MOVING_ON: f64 = 1e-3;
 
+/// L of a box that is still wide: with a smaller one a search is at the end of its ways, and soon over.
+const WIDE: f64 = 0.1;
+
 /// The current search, and where the ones before ended.
 pub(super) struct LocalSearches {
     /// The trust region of the current search.
@@ -70,10 +78,13 @@ pub(super) struct LocalSearches {
     gives_way: bool,
     settles: bool,
     moves_on: bool,
+    strays: bool,
     /// The value from which the current search has to gain, and results since it was reached.
     mark: Option<f64>,
     n_idle: usize,
     has_stalled: bool,
+    misses: Misses,
+    is_astray: bool,
     /// The best search that is over: its best few results, and its box.
     left: Option<(BestFew, TrustRegion)>,
     /// Whether the current search is one that was over.
@@ -94,9 +105,12 @@ impl LocalSearches {
             gives_way: false,
             settles: false,
             moves_on: false,
+            strays: false,
             mark: None,
             n_idle: 0,
             has_stalled: false,
+            misses: Misses::default(),
+            is_astray: false,
             left: None,
             is_resumed: false,
             resolution: COARSEST,
@@ -131,6 +145,11 @@ impl LocalSearches {
         self.takes_turns(pending) && id.is_multiple_of(2)
     }
 
+    /// From now on searches that have gone astray are over.
+    pub(super) fn let_stray(&mut self) {
+        self.strays = true;
+    }
+
     /// From now on searches that promise little are over, until one is resumed.
     pub(super) fn move_on(&mut self) {
         self.moves_on = true;
@@ -152,11 +171,33 @@ impl LocalSearches {
 
     /// Goes on with the best search so far, however little it gains.
     pub(super) fn resume(&mut self, values: &[f64]) {
-        let best = |few: &BestFew| few.first().map_or(f64::INFINITY, |row| values[row]);
-        if let Some((own, region)) = self.left.take_if(|(own, _)| best(own) < best(&self.own)) {
-            (self.own, self.region, self.number) = (own, region, self.number + 1);
-        }
+        self.take_up_best(values);
         (self.is_resumed, self.moves_on, self.resolution) = (true, false, COARSEST);
+    }
+
+    /// The best search that is over is the current one again, if it came lower; whether it did.
+    fn take_up_best(&mut self, values: &[f64]) -> bool {
+        let best = |few: &BestFew| few.first().map_or(f64::INFINITY, |row| values[row]);
+        let Some((own, region)) = self.left.take_if(|(own, _)| best(own) < best(&self.own)) else {
+            return false;
+        };
+        (self.own, self.region, self.number) = (own, region, self.number + 1);
+        true
+    }
+
+    /// Goes on with the best search so far if the current one, which has gone astray, came less low. One that went on before and
+    /// has gone astray again is over.
+    pub(super) fn come_back(&mut self, values: &[f64]) {
+        if self.is_astray && !self.is_resumed && self.take_up_best(values) {
+            self.forget_course();
+            (self.is_resumed, self.resolution) = (true, COARSEST);
+        }
+    }
+
+    /// How a search went is of another one.
+    fn forget_course(&mut self) {
+        (self.mark, self.n_idle, self.has_stalled) = (None, 0, false);
+        (self.misses, self.is_astray) = (Misses::default(), false);
     }
 
     /// The current search goes on in a small box.
@@ -190,6 +231,8 @@ impl LocalSearches {
             self.n_idle += 1;
         }
         self.has_stalled = self.n_idle >= PATIENCE * d * (1 + pending / 4);
+        self.misses.told(value, self.own.first().map(|best| results.values[best]), distance);
+        self.is_astray = self.strays && self.region.side >= WIDE && self.misses.is_astray(d, pending);
     }
 
     /// Takes a result as one of the current search.
@@ -199,19 +242,20 @@ impl LocalSearches {
 
     /// Ends the current search and begins the next, at `start`.
     pub(super) fn begin_next(&mut self, ended: Ended, results: &Results, start: &[f64]) {
-        if let (Ended::AtOptimum, Some(best)) = (ended, self.own.first()) {
+        if let (Ended::AtOptimum | Ended::Astray, Some(best)) = (ended, self.own.first()) {
             self.optima.push(results.points[best].to_vec());
         }
         self.starts.push(start.to_vec());
         self.number += 1;
-        let region = if self.moves_on { TrustRegion::wide() } else { TrustRegion::local() };
+        let is_wide = self.moves_on || ended == Ended::Astray;
+        let region = if is_wide { TrustRegion::wide() } else { TrustRegion::local() };
         let over = (std::mem::take(&mut self.own), std::mem::replace(&mut self.region, region));
         let best = |few: &BestFew| few.first().map_or(f64::INFINITY, |row| results.values[row]);
         if self.left.as_ref().is_none_or(|(left, _)| best(&over.0) < best(left)) {
             self.left = Some(over);
         }
-        (self.mark, self.n_idle, self.has_stalled, self.is_resumed) = (None, 0, false, false);
-        self.resolution = COARSEST;
+        self.forget_course();
+        (self.is_resumed, self.resolution) = (false, COARSEST);
     }
 
     /// How close two points of the model may be: less when the search has become local, or has come so close to a point
@@ -226,7 +270,11 @@ impl LocalSearches {
             return Some(Ended::AtKnownOptimum);
         }
         let is_spent = self.region.has_collapsed(model.is_noisy()) || self.resolution < FINEST;
-        (is_spent || self.has_stalled()).then_some(Ended::AtOptimum)
+        if is_spent || self.has_stalled() {
+            return Some(Ended::AtOptimum);
+        }
+        // Under noise values miss by chance.
+        (self.is_astray && !model.is_noisy()).then_some(Ended::Astray)
     }
 
     /// Whether a later search has come to where an earlier one ended.
@@ -358,6 +406,39 @@ mod tests {
         assert_eq!(searches.own.first().map(|row| results.values[row]), Some(1.0));
         searches.begin_next(Ended::AtOptimum, &results, &[0.1; D]);
         assert_eq!(searches.region, TrustRegion::local());
+    }
+
+    /// Tells `first` and then values far above it, in a box that does not collapse, as one of many inputs does not.
+    fn wander(searches: &mut LocalSearches, results: &mut Results, first: f64, n: usize) {
+        tell(searches, results, first);
+        for _ in 1..n {
+            searches.region = TrustRegion::new();
+            tell(searches, results, first + 5.0);
+        }
+        searches.come_back(&results.values);
+    }
+
+    #[test]
+    fn a_search_that_went_astray_is_over_and_goes_on_if_the_next_comes_no_lower() {
+        let (mut searches, mut results) = (LocalSearches::new(), Results::default());
+        wander(&mut searches, &mut results, 1.0, 40);
+        assert!(!searches.is_astray, "only searches that stray do");
+        searches.let_stray();
+        wander(&mut searches, &mut results, 6.0, 2);
+        assert!(searches.is_astray && !searches.is_resumed, "there is none before it");
+        searches.begin_next(Ended::Astray, &results, &[0.9; D]);
+        assert_eq!((searches.region, searches.is_astray), (TrustRegion::wide(), false));
+        // One that comes lower stays the current one.
+        wander(&mut searches, &mut results, 0.5, 40);
+        assert!(searches.is_astray && !searches.is_resumed);
+        searches.begin_next(Ended::Astray, &results, &[0.1; D]);
+        // One that does not gives way to that, which has to gain again, or is over.
+        wander(&mut searches, &mut results, 3.0, 40);
+        assert_eq!(searches.own.first().map(|row| results.values[row]), Some(0.5));
+        assert!(searches.is_resumed && !searches.is_astray);
+        let number = searches.number;
+        wander(&mut searches, &mut results, 5.5, 40);
+        assert!(searches.is_astray && searches.number == number);
     }
 
     #[test]

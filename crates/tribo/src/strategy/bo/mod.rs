@@ -10,6 +10,7 @@ mod chance;
 mod fit_record;
 mod grid;
 mod local_search;
+mod misses;
 mod model;
 mod model_cache;
 mod noise_check;
@@ -58,6 +59,7 @@ impl Bo {
             let mut optimiser = Optimiser::new(embedding, settings.clone(), seed, index)?;
             optimiser.check_noise();
             optimiser.let_settle();
+            optimiser.let_stray();
             if optimiser.embedding().is_identity() {
                 optimiser.within(space.region());
                 optimiser.take_values_of(space);
@@ -104,7 +106,7 @@ pub(super) fn embedded(unit: Vec<f64>, embedding: &Embedding, region: Option<&Re
 
 impl Engine for Bo {
     fn version(&self) -> Version {
-        Version { engine: "bo", number: 4 }
+        Version { engine: "bo", number: 5 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {

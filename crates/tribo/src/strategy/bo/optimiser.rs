@@ -133,6 +133,11 @@ impl Optimiser {
         self.searches.let_settle();
     }
 
+    /// From now on searches that have gone astray are over.
+    pub(in crate::strategy) fn let_stray(&mut self) {
+        self.searches.let_stray();
+    }
+
     /// Searches that promise little are over, until the best one is resumed.
     pub(in crate::strategy) fn move_on(&mut self) {
         self.searches.move_on();
@@ -494,6 +499,9 @@ impl Optimiser {
                 let row = self.results.measured(&u, value);
                 if is_own {
                     self.searches.enter(row, &self.results.values);
+                    if self.models.noise() != Some(Noise::Some) {
+                        self.searches.come_back(&self.results.values);
+                    }
                 }
             }
             None => self.results.barren.push(u),

@@ -290,7 +290,7 @@ fn an_engine_of_another_version_goes_on_by_itself() {
     folder.run(How::default(), 50, few);
     pretend(
         &folder.layout(),
-        r#""engine":{"name":"auto","version":5}"#,
+        r#""engine":{"name":"auto","version":6}"#,
         r#""engine":{"name":"auto","version":0}"#,
     );
     folder.run(How::default(), 30, few);

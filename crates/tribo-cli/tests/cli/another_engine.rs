@@ -1,7 +1,8 @@
 //! A chapter that an engine of another version has proposed is read from its records, never by the engine of this program.
 //!
-//! The journals are real ones, of versions 2 and 3 of `auto`, 2 to 4 of `bo`, and 2 of `limits`. Here they are of a version with
-//! another start: one trial of it was never asked. An engine that runs such a journal again finds trials that it would not have asked.
+//! The journals are real ones, of versions 2, 3 and 5 of `auto`, 2 to 4 of `bo`, and 2 of `limits`. Here they are of a version
+//! with another start: one trial of it was never asked. An engine that runs such a journal again finds trials that it would not
+//! have asked.
 
 use super::earlier::{folder_with, points, record};
 use crate::support::Folder;
@@ -18,7 +19,7 @@ struct Journal {
     answer: &'static [&'static str],
 }
 
-const JOURNALS: [Journal; 9] = [
+const JOURNALS: [Journal; 10] = [
     // A walk among discs, 60 inputs: all act alike, the line was searched, moves keep the sum.
     Journal {
         text: include_str!("../data/line-engine-2.journal"),
@@ -72,6 +73,14 @@ const JOURNALS: [Journal; 9] = [
         text: include_str!("../data/named-engine-3.journal"),
         best: 9.152923620631304e-08,
         measured: 66,
+        inputs: "of 100",
+        answer: &["0.5"],
+    },
+    // Nine of 100 inputs matter, were named by codes and halves, and are searched.
+    Journal {
+        text: include_str!("../data/named-engine-5.journal"),
+        best: 4.030302113877853e-05,
+        measured: 72,
         inputs: "of 100",
         answer: &["0.5"],
     },

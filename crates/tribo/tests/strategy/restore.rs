@@ -36,6 +36,9 @@ struct Case {
     noise: f64,
 }
 
+/// Points under way at most, by the seed: a few workers in most runs, and more than a trust region is used with in some.
+const WORKERS: [usize; 3] = [2, 4, 20];
+
 /// A mixture of acquisition functions: what each nominated is part of the records.
 fn portfolio() -> Strategy {
     Strategy::Bo(Settings { acquisition: Acquisition::Portfolio, ..Settings::bo() })
@@ -51,8 +54,7 @@ fn traffic(case: &Case, seed: u64) -> (Vec<String>, usize) {
     let mut study = make(case, seed);
     let mut stream = Stream::new(seed, "traffic", 0);
     let (mut records, mut open, mut n_evolved) = (Vec::new(), Vec::new(), 0);
-    // A few workers in most runs, and more than a trust region is used with in some.
-    let crowd = [2, 4, 20][seed as usize % 3];
+    let crowd = WORKERS[seed as usize % 3];
     let write = |record: Record| serde_json::to_string(&record).expect("JSON");
     let recorded =
         |study: &Study, id| study.history().get(id).map(|(trial, _)| trial.clone()).expect("a trial");
@@ -152,6 +154,10 @@ fn cases() -> Vec<Case> {
     (paper.refit_always_until, paper.quota) = (12, Quota { exploit: 2, explore: 2, border: 0 });
     let case = |name, problem, strategy, trials, noise| Case { name, problem, strategy, trials, noise };
     let hidden = || embed_active(&by_name("hartmann6", 6).expect("a problem"), 200, 3).expect("a problem");
+    let ten = || {
+        let moved = shift(&by_name("ackley", 10).expect("a problem"), 3, 0.5).expect("a problem");
+        embed_active(&moved, 200, 3).expect("a problem")
+    };
     let alike = || by_name("zdt2", 120).expect("a problem");
     let everywhere = || shift(&by_name("levy", 150).expect("a problem"), 3, 0.5).expect("a problem");
     // The centre is the optimum, so that arm after arm gives up.
@@ -169,6 +175,7 @@ fn cases() -> Vec<Case> {
         case("bo, PITC", branin(), Strategy::Bo(groups), 45, 0.0),
         case("paper", wide(), Strategy::Paper(paper), 50, 0.0),
         case("auto, few inputs matter", hidden(), Strategy::auto(), 110, 0.0),
+        case("auto, ten inputs matter", ten(), Strategy::auto(), 90, 0.0),
         case("auto, noise", hidden(), Strategy::auto(), 90, 0.02),
         case("auto, much noise", hidden(), Strategy::auto(), 150, 0.4),
         case("auto, all alike", alike(), Strategy::auto(), 90, 0.0),
@@ -185,6 +192,8 @@ fn a_restored_study_goes_on_with_the_same_bits() {
     let (mut n_metrics, mut n_whole, mut n_evolved) = (0, 0, 0);
     // Trials in bins that have moved on under noise.
     let mut n_moved = 0;
+    // Probes of a round, and not of a crowd.
+    let mut n_joint = 0;
     for case in cases() {
         for seed in [1, 2, 3] {
             let (records, evolved) = traffic(&case, seed);
@@ -213,11 +222,15 @@ fn a_restored_study_goes_on_with_the_same_bits() {
                 n_log += usize::from(fit.is_some_and(|fit| fit.log.is_some()));
                 let moved =
                     matches!(trial.recipe.as_deref(), Some(Recipe::Bins { number, .. }) if *number > 0);
+                let probes = matches!(trial.recipe.as_deref(), Some(Recipe::Scatter { .. }));
+                n_joint += usize::from(probes && WORKERS[seed as usize % 3] < 8);
                 n_moved += usize::from(moved && case.noise > 0.0);
             }
         }
     }
     // Everything a trial can carry has been there.
-    let seen = [n_fits, n_updates, n_ended, n_chosen, n_noisy, n_log, n_metrics, n_whole, n_evolved, n_moved];
+    let seen = [
+        n_fits, n_updates, n_ended, n_chosen, n_noisy, n_log, n_metrics, n_whole, n_evolved, n_moved, n_joint,
+    ];
     assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
 }

@@ -227,6 +227,10 @@ impl Auto {
                 }
             }
             (Task::Scatter, Phase::Start(start)) => start.probe_told(context, id, value),
+            (Task::Scatter, Phase::Screen(screening)) => {
+                context.counts.tests += 1;
+                screening.probe_told(context, id, value);
+            }
             (Task::Row, Phase::Noise(noise)) => noise.row_told(),
             (Task::Line(t), Phase::Line(line)) => return Ok(line.told(context, t, value)),
             (Task::Bottom(before), Phase::Line(line)) => return Ok(line.bottom_told(context, before, value)),
@@ -332,7 +336,7 @@ impl Auto {
 
 impl Engine for Auto {
     fn version(&self) -> Version {
-        Version { engine: "auto", number: 5 }
+        Version { engine: "auto", number: 6 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {

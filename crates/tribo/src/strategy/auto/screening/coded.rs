@@ -8,6 +8,7 @@
 //! A test whose evaluation breaks is asked again with half the step, and given up after that: the group is cut instead.
 
 use super::group::Group;
+use super::joint::{Answering, JointProbes, Reading};
 use super::round::{About, GroupTest, NamedPlace, RoundState, Surroundings};
 use crate::strategy::auto::tuning;
 use std::collections::VecDeque;
@@ -51,6 +52,8 @@ pub(super) struct Coded {
     /// Whether the noise was put in doubt: once per round.
     doubted: bool,
     around: Surroundings,
+    /// Probes that read the first groups together, where they can be made.
+    pub(super) joint: Option<JointProbes>,
 }
 
 impl Coded {
@@ -73,6 +76,7 @@ impl Coded {
             late: None,
             doubted: false,
             around,
+            joint: None,
         };
         for group in Group::range(0, n).split(around.n_groups()) {
             let index = round.learn(group, None, false);
@@ -252,6 +256,9 @@ impl Coded {
             self.doubted = true;
             return RoundState::Doubtful;
         }
+        if self.reads_together() {
+            return RoundState::Going;
+        }
         let top = self.strongest();
         let strength = |round: &Coded, index: usize| round.known[index].answer.unwrap_or(0.0).abs();
         self.open.sort_by(|&a, &b| {
@@ -279,6 +286,47 @@ impl Coded {
             return RoundState::Done;
         }
         RoundState::Going
+    }
+
+    /// Whether probes read the first groups together: from some groups that answer on, if one is idle. (If none is, too many
+    /// inputs may matter to name them.)
+    fn reads_together(&mut self) -> bool {
+        let wanted = !self.many() && self.dead > 0 && self.open.len() >= tuning::JOINT_FROM;
+        self.joint.as_mut().is_some_and(|joint| joint.begin(wanted))
+    }
+
+    /// Whether another probe is wanted.
+    pub(super) fn wants_probe(&self) -> bool {
+        self.joint.as_ref().is_some_and(|joint| joint.wants_more(self.around.workers))
+    }
+
+    /// Takes note that a probe was asked.
+    pub(super) fn probe_asked(&mut self) {
+        self.n_tests += 1;
+        if let Some(joint) = &mut self.joint {
+            joint.asked();
+        }
+    }
+
+    /// Reads probes and groups together, if there is something new; `order` has the inputs of places, and only those that `may`
+    /// are looked at. All groups are explained then, and weak slopes are asked about one by one.
+    pub(super) fn read_probes(&mut self, order: &[u32], sigma: f64, may: impl Fn(usize) -> bool) {
+        let (known, open) = (&self.known, &self.open);
+        let Some(joint) = self.joint.as_mut().filter(|joint| joint.is_asking()) else { return };
+        let answering = |&index: &usize| {
+            let all = known[index].group.0.iter().flat_map(|&(start, end)| start..end);
+            let places = all.filter(|&place| may(order[place] as usize)).collect();
+            Answering { places, answer: known[index].answer.unwrap_or(0.0) }
+        };
+        let groups: Vec<Answering> = open.iter().map(answering).collect();
+        let Some(Reading { found, doubtful }) = joint.read(&groups, self.step, order, sigma) else { return };
+        self.open.clear();
+        self.n_found += found.len();
+        self.found.extend(found);
+        for NamedPlace { place, answer, .. } in doubtful {
+            let index = self.learn(Group::range(place, place + 1), Some(answer), true);
+            self.ask_whole(index);
+        }
     }
 
     /// Looks into a weak group while the optimisation goes on; false if there is none to look into.

@@ -2,17 +2,20 @@
 //!
 //! A round moves groups of inputs from one base and names those that answer, some five evaluations each, whatever the number
 //! of inputs. `round` is what all rounds have in common; `coded` asks with small steps, whose answers add up, `halving` with
-//! large ones, for noise, integers and plateaus; `downhill` uses what is named so far at once. For a crowd of workers
-//! `scattered` names inputs before any round. `panel` is one round for several outputs. `verify` asks afterwards whether all that
+//! large ones, for noise, integers and plateaus; `downhill` uses what is named so far at once. Where many groups answer, `joint` reads
+//! them together by probes that move all inputs; for a crowd of workers `scattered` does so before any round. `sparse` is how both
+//! are read. `panel` is one round for several outputs. `verify` asks afterwards whether all that
 //! matters is named.
 
 mod coded;
 mod downhill;
 mod group;
 mod halving;
+mod joint;
 mod panel;
 mod round;
 mod scattered;
+mod sparse;
 mod verify;
 
 pub(super) use panel::{Panel, PanelTest};
@@ -30,6 +33,7 @@ use crate::trial::{Moves, Recipe, RoundStart, TrialId};
 use coded::Coded;
 use downhill::Downhill;
 use halving::Halving;
+use joint::JointProbes;
 use round::RoundState;
 
 /// Where a round departs from: a trial, and its value as the mean of so many evaluations.
@@ -98,14 +102,25 @@ impl Screening {
         let around = context.surroundings();
         let round = match moves {
             Moves::Far => Round::Halving(Halving::new(n, step, (base.value, base.n_values), around)),
-            _ => Round::Coded(Coded::new(n, step, base.value, moves == Moves::SumKept, around)),
+            _ => {
+                let mut coded = Coded::new(n, step, base.value, moves == Moves::SumKept, around);
+                if moves == Moves::Inside && has_room_for_probes(context, base.id) {
+                    coded.joint = JointProbes::new(context.budget);
+                }
+                Round::Coded(coded)
+            }
         };
         Some(Screening { number, round, downhill: Downhill::default() })
     }
 
     /// Whether a test waits to be asked.
     pub(super) fn has_test(&self) -> bool {
-        self.next().is_some()
+        self.next().is_some() || self.wants_probe()
+    }
+
+    /// Whether a probe of a coded round waits to be asked.
+    fn wants_probe(&self) -> bool {
+        matches!(&self.round, Round::Coded(round) if round.wants_probe())
     }
 
     /// The next test, which stays until it is taken.
@@ -118,15 +133,27 @@ impl Screening {
 
     /// How the next test is made.
     pub(super) fn recipe(&self, context: &Context) -> Recipe {
-        let Some(GroupTest { group, chunk, part, .. }) = self.next() else { return Recipe::Uniform };
+        let Some(GroupTest { group, chunk, part, .. }) = self.next() else {
+            return if self.wants_probe() { self.probe(context) } else { Recipe::Uniform };
+        };
         let (parts, step) = (group.0.clone(), self.step() * part);
         let began = Some(Box::new(context.recipes.round(self.number).start.clone()));
         Recipe::Move { round: self.number, began, parts, chunk: *chunk, step }
     }
 
+    /// How a probe is made.
+    fn probe(&self, context: &Context) -> Recipe {
+        let base = context.recipes.round(self.number).start.base;
+        Recipe::Scatter { base, step: JointProbes::step() }
+    }
+
     /// Takes the next test.
     pub(super) fn take(&mut self) -> Task {
         let test = match &mut self.round {
+            Round::Coded(round) if round.tests.is_empty() && round.wants_probe() => {
+                round.probe_asked();
+                return Task::Scatter;
+            }
             Round::Coded(round) => round.tests.pop_front(),
             Round::Halving(round) => round.tests.pop_front(),
         };
@@ -160,6 +187,28 @@ impl Screening {
         }
     }
 
+    /// Takes the answer to a probe, if it is one of this round.
+    pub(super) fn probe_told(&mut self, context: &Context, id: TrialId, value: Option<f64>) {
+        let is_own = context.recipes.recipe(id) == Some(&self.probe(context));
+        if let Round::Coded(Coded { base_value, joint: Some(joint), .. }) = &mut self.round
+            && is_own
+        {
+            let change = value.map(|value| value - *base_value);
+            joint.told(context.recipes.scatter_key(id), context.recipes.n_inputs, change);
+        }
+    }
+
+    /// Reads probes, if there are any. An input at a bound does not move as a probe wants.
+    fn read_probes(&mut self, context: &Context) {
+        let map = context.recipes.round(self.number);
+        if let Round::Coded(round) = &mut self.round
+            && round.joint.as_ref().is_some_and(JointProbes::is_asking)
+        {
+            let at = context.recipes.of(map.start.base, &context.all_inputs());
+            round.read_probes(&map.order, context.noise.sigma, |input| is_inside(at[input]));
+        }
+    }
+
     /// The base of round `number` was evaluated again: the round goes on, or the noise is measured anew.
     pub(super) fn still_told(&self, context: &mut Context, number: usize, value: Option<f64>) -> Step {
         let Round::Coded(round) = &self.round else { return Step::Stay };
@@ -175,6 +224,7 @@ impl Screening {
     /// Gives work to open groups, names what was found, and says what follows.
     pub(super) fn settle(&mut self, context: &mut Context) -> Step {
         let number = self.number;
+        self.read_probes(context);
         let state = match &mut self.round {
             Round::Coded(round) => {
                 round.advance(context.tried.line, |group| sense(context, number, &group.0))
@@ -274,6 +324,26 @@ impl Screening {
     }
 }
 
+/// Whether a coordinate has room on both sides.
+fn is_inside(u: f64) -> bool {
+    (tuning::JOINT_MARGIN..=1.0 - tuning::JOINT_MARGIN).contains(&u)
+}
+
+/// Whether probes can be made from a base: no input is named, since those move too and answer, no noise hides the answers, every
+/// input is one number that makes small steps, and hardly one is near a bound.
+fn has_room_for_probes(context: &Context, base: TrialId) -> bool {
+    let inputs = context.all_inputs();
+    let is_one = context.recipes.width(&inputs) == inputs.len();
+    let is_discrete = |&input: &usize| context.recipes.is_discrete(input);
+    let is_quiet = context.noise.sigma <= tuning::EARLY_NOISE * context.noise.scale;
+    if !context.named.is_empty() || !is_quiet || !is_one || inputs.iter().any(is_discrete) {
+        return false;
+    }
+    let at = context.recipes.of(base, &inputs);
+    let n_near = at.iter().filter(|&&u| !is_inside(u)).count();
+    n_near * tuning::JOINT_NEAR_BOUNDS <= inputs.len()
+}
+
 /// Which way most of a group moves.
 fn sense(context: &Context, number: usize, parts: &[(usize, usize)]) -> f64 {
     let map = context.recipes.round(number);
@@ -312,6 +382,7 @@ mod tests {
             }
             match answer(context, &f) {
                 (_, Task::Test(number, test), value) => screening.told(context, number, test, Some(value)),
+                (id, Task::Scatter, value) => screening.probe_told(context, id, Some(value)),
                 (_, Task::Still(_), _) => {}
                 (_, task, _) => panic!("{task:?}"),
             }
@@ -330,6 +401,37 @@ mod tests {
         assert_eq!(context.named_inputs(), [3, 250]);
         let slope = |input: usize| context.slopes.iter().find(|slope| slope.input == input).unwrap().slope;
         assert!((slope(3) - 1.0).abs() < 1e-6 && (slope(250) + 2.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn many_groups_that_answer_are_read_together() {
+        let active = [3, 40, 77, 110, 160, 200, 240, 280];
+        let f = |x: &[f64]| -> f64 {
+            active.iter().enumerate().map(|(k, &j)| (1.0 + 0.2 * k as f64) * x[j] * x[j]).sum()
+        };
+        let (mut context, mut screening) = begin(300, f);
+        let step = run(&mut context, &mut screening, f);
+        let is_probe = |id: u64| matches!(context.recipes.recipe(TrialId(id)), Some(Recipe::Scatter { .. }));
+        let n_probes = (0..context.results.len() as u64).filter(|&id| is_probe(id)).count();
+        let n_codes = context.results.len() - n_probes;
+        assert_eq!((step, context.named_inputs()), (Step::Optimise(Opening::RestCheck), active.to_vec()));
+        // The base, eight groups, one point downhill, and weak slopes alone.
+        assert!(n_probes > 0 && n_codes < 14, "{n_probes} probes, {n_codes} others");
+        assert!(context.results.len() < 5 * active.len() + 9, "{} in all", context.results.len());
+    }
+
+    #[test]
+    fn probes_want_room_and_quiet_and_nothing_named() {
+        let mut context = context(60);
+        let centre = measure(&mut context, Recipe::Centre, 1.0);
+        let low = measure(&mut context, Recipe::Low, 1.0);
+        context.noise.scale = 1.0;
+        assert!(has_room_for_probes(&context, centre) && !has_room_for_probes(&context, low));
+        context.name_unproven(&[3]);
+        assert!(!has_room_for_probes(&context, centre));
+        context.named.clear();
+        context.noise.sigma = 2.0 * tuning::EARLY_NOISE;
+        assert!(!has_room_for_probes(&context, centre));
     }
 
     #[test]

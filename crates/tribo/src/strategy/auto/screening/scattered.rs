@@ -3,13 +3,13 @@
 //! Groups and codes ask in rounds, each of which waits for the one before. A crowd would stand by. Here every probe moves
 //! every input by a random part of a small step, so probes do not depend on each other and none is waited for: the changes
 //! are y = W g with the parts W and the slopes g, and if few slopes differ from zero, some multiple of their number of probes
-//! determines them, nearly whatever the number of inputs `[@tropp2007]`. Inputs are added one by one, the one that agrees
-//! best with what is unexplained first, on a few paths at once. A solution is its own proof: no wrong set of k inputs
+//! determines them, nearly whatever the number of inputs (`sparse`). A solution is its own proof: no wrong set of k inputs
 //! explains 3k + 6 changes to a thousandth.
 //!
 //! It finds nothing when slopes are not sparse, or weak ones hide behind curvature; codes and the rest check follow then.
 
 use super::round::NamedPlace;
+use super::sparse::{Proof, explain};
 use crate::rng::bits_at;
 use crate::strategy::auto::tuning;
 
@@ -37,11 +37,11 @@ pub(in crate::strategy::auto) enum Slopes {
 }
 
 /// Inputs whose parts are in one word, four bits each.
-const IN_WORD: usize = 16;
+pub(super) const IN_WORD: usize = 16;
 
 /// The part of the step that an input moves by: -1, -7/8, ..., -1/8, 1/8, ..., 1. (Signs alone are too much alike: among few
 /// probes, sums of a few inputs equal those of others.)
-fn part(word: u64, input: usize) -> f64 {
+pub(super) fn part(word: u64, input: usize) -> f64 {
     let bits = word >> (4 * (input % IN_WORD)) & 15;
     let size = ((bits >> 1) + 1) as f64 / 8.0;
     if bits & 1 == 1 { size } else { -size }
@@ -53,7 +53,7 @@ pub(in crate::strategy::auto) fn part_at(key: u64, input: usize) -> f64 {
 }
 
 /// The words of `n` inputs in the probe with this key.
-fn words(key: u64, n: usize) -> Vec<u64> {
+pub(super) fn words(key: u64, n: usize) -> Vec<u64> {
     (0..n.div_ceil(IN_WORD)).map(|word| bits_at(key, word as u64)).collect()
 }
 
@@ -111,86 +111,16 @@ fn error_of(changes: &[f64], sigma: f64) -> f64 {
 /// The few inputs whose slopes explain all changes up to an error, with what each changes; none if there are no such.
 fn sparse(rows: &[&[u64]], n: usize, changes: &[f64], error: f64) -> Option<Vec<(usize, f64)>> {
     let part = |row: &[u64], input: usize| part(row[input / IN_WORD], input);
-    let column = |input: usize| rows.iter().map(|row| part(row, input)).collect::<Vec<f64>>();
-    let solve = |inputs: &[usize]| {
-        least_squares(&inputs.iter().map(|&input| column(input)).collect::<Vec<_>>(), changes)
+    let (each, spare, paths) = (tuning::PROBES_EACH, tuning::PROBES_SPARE, tuning::PATHS);
+    let proof = Proof { each, spare, error, paths };
+    let column = |input: usize| rows.iter().map(|row| part(row, input)).collect();
+    let agreement = |input: usize, left: &[f64]| {
+        rows.iter().zip(left).map(|(row, left)| part(row, input) * left).sum::<f64>().abs()
     };
-    let mut paths: Vec<(Vec<usize>, Vec<f64>)> = vec![(vec![], changes.to_vec())];
-    while let Some(k) = paths.first().map(|path| path.0.len())
-        && tuning::PROBES_EACH * k + tuning::PROBES_SPARE <= rows.len()
-    {
-        if let Some((inputs, _)) = paths.iter().find(|(_, left)| left.iter().all(|left| left.abs() <= error))
-        {
-            let (slopes, _) = solve(inputs)?;
-            let strongest = slopes.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-            let certain = (tuning::CERTAIN * error).max(tuning::WEAK_SLOPE * strongest);
-            return Some(
-                inputs.iter().copied().zip(slopes).filter(|slope| slope.1.abs() > certain).collect(),
-            );
-        }
-        let mut next: Vec<(Vec<usize>, Vec<f64>)> = vec![];
-        for (inputs, left) in &paths {
-            let mut best: Vec<(f64, usize)> = vec![];
-            for input in 0..n {
-                let agreement: f64 = rows.iter().zip(left).map(|(row, left)| part(row, input) * left).sum();
-                if best.len() < tuning::PATHS || agreement.abs() > best[tuning::PATHS - 1].0 {
-                    let at = best.partition_point(|other| other.0 >= agreement.abs());
-                    best.insert(at, (agreement.abs(), input));
-                    best.truncate(tuning::PATHS);
-                }
-            }
-            for (_, input) in best {
-                let mut inputs = [&inputs[..], &[input]].concat();
-                inputs.sort_unstable();
-                if inputs.windows(2).any(|pair| pair[0] == pair[1])
-                    || next.iter().any(|other| other.0 == inputs)
-                {
-                    continue;
-                }
-                if let Some((_, left)) = solve(&inputs) {
-                    next.push((inputs, left));
-                }
-            }
-        }
-        let size = |left: &[f64]| left.iter().map(|x| x * x).sum::<f64>();
-        next.sort_by(|a, b| size(&a.1).total_cmp(&size(&b.1)).then_with(|| a.0.cmp(&b.0)));
-        next.truncate(tuning::PATHS);
-        paths = next;
-    }
-    None
-}
-
-/// Coefficients of columns that come closest to y, and what they leave; none if the columns depend on each other.
-fn least_squares(columns: &[Vec<f64>], y: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let mut basis: Vec<Vec<f64>> = vec![];
-    // Row i of the triangle: how column j >= i depends on basis i.
-    let mut triangle: Vec<Vec<f64>> = vec![];
-    let (mut left, mut along) = (y.to_vec(), vec![]);
-    for (j, column) in columns.iter().enumerate() {
-        let mut column = column.clone();
-        for (q, row) in basis.iter().zip(&mut triangle) {
-            row[j] = dot(q, &column);
-            column.iter_mut().zip(q).for_each(|(c, q)| *c -= row[j] * q);
-        }
-        let norm = dot(&column, &column).sqrt();
-        if norm < tuning::DEPENDENT * (y.len() as f64).sqrt() {
-            return None;
-        }
-        column.iter_mut().for_each(|c| *c /= norm);
-        let mut row = vec![0.0; columns.len()];
-        row[j] = norm;
-        triangle.push(row);
-        let part = dot(&column, &left);
-        left.iter_mut().zip(&column).for_each(|(left, q)| *left -= part * q);
-        along.push(part);
-        basis.push(column);
-    }
-    for i in (0..columns.len()).rev() {
-        let known: f64 = (i + 1..columns.len()).map(|j| triangle[i][j] * along[j]).sum();
-        along[i] = (along[i] - known) / triangle[i][i];
-    }
-    Some((along, left))
+    let slopes = explain(n, changes, &proof, column, agreement)?;
+    let strongest = slopes.iter().fold(0.0, |a: f64, slope| a.max(slope.1.abs()));
+    let certain = (tuning::CERTAIN * error).max(tuning::WEAK_SLOPE * strongest);
+    Some(slopes.into_iter().filter(|slope| slope.1.abs() > certain).collect())
 }
 
 #[cfg(test)]
@@ -259,15 +189,5 @@ mod tests {
                 assert!(named.is_empty() || named == [7], "seed {seed}: {named:?} after {count} probes");
             }
         }
-    }
-
-    #[test]
-    fn coefficients_solve_and_dependence_is_noticed() {
-        let columns = [vec![1.0, 1.0, 1.0, 1.0], vec![1.0, -1.0, 1.0, 1.0], vec![1.0, 1.0, -1.0, 1.0]];
-        let (x, left) = least_squares(&columns, &[4.0, 2.0, -2.0, 4.0]).unwrap();
-        // 0.0 + 1.0 and 3.0 by hand.
-        assert!(x.iter().zip([0.0, 1.0, 3.0]).all(|(a, b)| (a - b).abs() < 1e-12), "{x:?}");
-        assert!(left.iter().all(|left| left.abs() < 1e-12));
-        assert!(least_squares(&[columns[0].clone(), columns[0].clone()], &[1.0; 4]).is_none());
     }
 }

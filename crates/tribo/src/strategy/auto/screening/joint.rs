@@ -139,8 +139,9 @@ impl JointProbes {
             let along: f64 = columns[c * m..(c + 1) * m].iter().zip(left).map(|(a, b)| a * b).sum();
             along.abs() / norms[c]
         };
-        let (each, spare) = tuning::JOINT_PROOF;
-        let proof = Proof { each, spare, error, paths: tuning::JOINT_PATHS };
+        let (each, for_digit) = tuning::JOINT_PROOF;
+        let n_digits = 1 + places.len().checked_ilog10().unwrap_or(0) as usize;
+        let proof = Proof { each, spare: for_digit * n_digits, error, paths: tuning::JOINT_PATHS };
         let slopes = explain(places.len(), &changes, &proof, column, agreement)?;
         let strongest = slopes.iter().fold(0.0, |a: f64, slope| a.max(slope.1.abs()));
         let certain = (tuning::JOINT_CERTAIN * error).max(tuning::WEAK_SLOPE * strongest);

@@ -61,7 +61,7 @@ const PROMISE: f64 = 1e-6;
 const PROMISE_MOVING_ON: f64 = 1e-3;
 
 /// L of a box that is still wide: with a smaller one a search is at the end of its ways, and soon over.
-const WIDE: f64 = 0.1;
+const STILL_WIDE: f64 = 0.1;
 
 /// The current search, and where the ones before ended.
 pub(super) struct LocalSearches {
@@ -232,7 +232,7 @@ impl LocalSearches {
         }
         self.has_stalled = self.n_idle >= PATIENCE * d * (1 + pending / 4);
         self.misses.told(value, self.own.first().map(|best| results.values[best]), distance);
-        self.is_astray = self.strays && self.region.side >= WIDE && self.misses.is_astray(d, pending);
+        self.is_astray = self.strays && self.region.side >= STILL_WIDE && self.misses.is_astray(d, pending);
     }
 
     /// Takes a result as one of the current search.

@@ -22,8 +22,9 @@ const FEWEST: usize = 32;
 pub(super) struct Misses {
     /// The value from which it has to gain.
     mark: Option<f64>,
-    /// How far above its best point it measured since, as parts of median - lowest.
-    above: Vec<f64>,
+    /// Results since, and those of them that are far above its best point.
+    n_idle: usize,
+    n_far: usize,
 }
 
 impl Misses {
@@ -32,17 +33,17 @@ impl Misses {
         let best = best.unwrap_or(value);
         let mark = *self.mark.get_or_insert(best);
         if value < mark - GAIN * spread {
-            (self.mark, self.above) = (Some(value), vec![]);
+            *self = Misses { mark: Some(value), n_idle: 0, n_far: 0 };
         } else if spread > 0.0 {
-            self.above.push((value - best).max(0.0) / spread);
+            self.n_idle += 1;
+            self.n_far += usize::from((value - best).max(0.0) / spread > FAR);
         }
     }
 
     /// Whether the search has gone astray in `d` dimensions with `pending` evaluations under way.
     pub(super) fn is_astray(&self, d: usize, pending: usize) -> bool {
         let patience = (PATIENCE * d).max(FEWEST) * (1 + pending / 4);
-        let n_far = self.above.iter().filter(|&&above| above > FAR).count();
-        self.above.len() >= patience && 2 * n_far > self.above.len()
+        self.n_idle >= patience && 2 * self.n_far > self.n_idle
     }
 }
 

@@ -64,7 +64,7 @@ def settings(records):
     found = defaultdict(list)
     for record in records:
         found[record["suite"], record["inputs"], record["noise"], record["evaluations"]].append(record)
-    return dict(sorted(found.items(), key=str))
+    return dict(sorted(found.items()))
 
 
 def common(records, methods):

@@ -265,7 +265,7 @@ impl Limited {
 
 impl Engine for Limited {
     fn version(&self) -> Version {
-        Version { engine: "limits", number: 4 }
+        Version { engine: "limits", number: 5 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {

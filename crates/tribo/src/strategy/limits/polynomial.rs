@@ -6,6 +6,14 @@
 //! rounding, it is no model any more: nothing is left to learn, and no margin is kept. A norm is the root of a polynomial,
 //! so v² is looked at as well. A later result that is not met takes the polynomial back.
 //!
+//! Most formulas of engineers have few products: those of g10 are linear but for one or two, and the objective of g07 has one product of
+//! different inputs. So besides all products, every choice of one to three is tried, beside a linear function and beside one with
+//! all squares: with R what the terms that are always there leave of the values (first column) and of each product, the choice S leaves
+//!   r₀ᵀr₀ - r₀ᵀR_S (R_Sᵀ R_S)⁻¹ R_Sᵀr₀
+//! of the squares of the values. That needs a number for each pair of products only; the choice that leaves least is then solved
+//! for and checked like any other. That a choice among thousands meets two results more than it has coefficients to nine digits by
+//! chance cannot happen.
+//!
 //! The coefficients are those of the first results, by least squares, and made anew when there are half as many again, so
 //! that they are a function of the results in the order told.
 
@@ -16,8 +24,13 @@ use faer::linalg::solvers::SolveLstsq;
 const EXTRA: usize = 2;
 /// Growth of the number of results between two fits.
 const GROWTH: f64 = 1.5;
-/// Coefficients at most.
+/// Coefficients at most, and choices of a few products.
 const MOST_COEFFICIENTS: usize = 256;
+const MOST_CHOICES: usize = 30_000;
+/// Kinds of terms that are tried.
+const N_TERMS: usize = 9;
+/// Products at most that are chosen.
+const MOST_MORE: usize = 3;
 /// Largest difference from a result, in standard deviations of all values, that is rounding.
 const ROUNDING: f64 = 1e-9;
 /// Smallest pivot beside the largest of points that determine all coefficients.
@@ -38,26 +51,61 @@ enum Terms {
     Linear,
     Squares,
     All,
+    /// So many of all products, besides those of the first two.
+    LinearAnd(usize),
+    SquaresAnd(usize),
 }
 
+/// Pairs of coordinates whose products are terms.
+type Pairs = Vec<(usize, usize)>;
+
 impl Terms {
-    const EACH: [Terms; 3] = [Terms::Linear, Terms::Squares, Terms::All];
+    const EACH: [Terms; N_TERMS] = [
+        Terms::Linear,
+        Terms::LinearAnd(1),
+        Terms::LinearAnd(2),
+        Terms::LinearAnd(3),
+        Terms::Squares,
+        Terms::SquaresAnd(1),
+        Terms::SquaresAnd(2),
+        Terms::SquaresAnd(3),
+        Terms::All,
+    ];
 
     fn count(self, d: usize) -> usize {
         match self {
             Terms::Linear => d + 1,
             Terms::Squares => 2 * d + 1,
             Terms::All => (d + 1) * (d + 2) / 2,
+            Terms::LinearAnd(more) => Terms::Linear.count(d) + more,
+            Terms::SquaresAnd(more) => Terms::Squares.count(d) + more,
         }
     }
 
-    /// Pairs of coordinates whose products there are.
-    fn pairs(self, d: usize) -> Vec<(usize, usize)> {
+    /// The products that there are.
+    fn pairs(self, d: usize) -> Pairs {
         match self {
-            Terms::Linear => vec![],
-            Terms::Squares => (0..d).map(|k| (k, k)).collect(),
+            Terms::Linear | Terms::LinearAnd(_) => vec![],
+            Terms::Squares | Terms::SquaresAnd(_) => (0..d).map(|k| (k, k)).collect(),
             Terms::All => (0..d).flat_map(|k| (0..=k).map(move |l| (k, l))).collect(),
         }
+    }
+
+    /// How many more there are, and of which.
+    fn choice(self, d: usize) -> Option<(usize, Pairs)> {
+        let (Terms::LinearAnd(more) | Terms::SquaresAnd(more)) = self else { return None };
+        let there = self.pairs(d);
+        let others = Terms::All.pairs(d).into_iter().filter(|pair| !there.contains(pair)).collect();
+        Some((more, others))
+    }
+
+    /// Whether it is tried: it must differ from all products, and choices must not be too many.
+    fn is_tried(self, d: usize) -> bool {
+        let n_choices = |more: usize, of: usize| (0..more).fold(1, |n, k| n * of.saturating_sub(k) / (k + 1));
+        self.count(d) <= MOST_COEFFICIENTS
+            && self
+                .choice(d)
+                .is_none_or(|(more, of)| more < of.len() && n_choices(more, of.len()) <= MOST_CHOICES)
     }
 }
 
@@ -95,17 +143,18 @@ impl Polynomial {
 
     /// The polynomial of these terms through all of the points, None if there is none or if they do not determine it.
     fn through(points: &[&[f64]], values: &[f64], terms: Terms) -> Option<Polynomial> {
+        let d = points.first()?.len();
+        let mut pairs = terms.pairs(d);
+        if let Some((more, of)) = terms.choice(d) {
+            pairs.extend(best_choice(points, values, &pairs, more, &of)?);
+        }
+        Polynomial::with_products(points, values, &pairs)
+    }
+
+    /// The same with these products.
+    fn with_products(points: &[&[f64]], values: &[f64], pairs: &[(usize, usize)]) -> Option<Polynomial> {
         let (n, d) = (points.len(), points.first()?.len());
-        let pairs = terms.pairs(d);
-        let entry = |i: usize, j: usize| {
-            let from_middle = |k: usize| points[i][k] - MIDDLE;
-            match j {
-                0 => 1.0,
-                j if j <= d => from_middle(j - 1),
-                j => from_middle(pairs[j - d - 1].0) * from_middle(pairs[j - d - 1].1),
-            }
-        };
-        let basis = Mat::from_fn(n, 1 + d + pairs.len(), entry);
+        let basis = basis(points, pairs);
         let factors = basis.col_piv_qr();
         let pivot = |j: usize| factors.R()[(j, j)].abs();
         if pivot(basis.ncols() - 1) < DETERMINED * pivot(0) {
@@ -136,33 +185,109 @@ impl Polynomial {
     }
 }
 
-/// The search for the polynomial of one output, which is over once one is found or none is possible.
+/// The constant, the coordinates and these products at all points, [n, 1 + d + pairs].
+fn basis(points: &[&[f64]], pairs: &[(usize, usize)]) -> Mat<f64> {
+    let d = points.first().map_or(0, |u| u.len());
+    Mat::from_fn(points.len(), 1 + d + pairs.len(), |i, j| match j {
+        0 => 1.0,
+        j if j <= d => points[i][j - 1] - MIDDLE,
+        j => product(points[i], pairs[j - d - 1]),
+    })
+}
+
+fn product(u: &[f64], (k, l): (usize, usize)) -> f64 {
+    (u[k] - MIDDLE) * (u[l] - MIDDLE)
+}
+
+/// The `more` products `of` these that leave least of the values, beside a linear function and the products of `pairs`.
+fn best_choice(
+    points: &[&[f64]],
+    values: &[f64],
+    pairs: &[(usize, usize)],
+    more: usize,
+    of: &[(usize, usize)],
+) -> Option<Pairs> {
+    let n = points.len();
+    let always = basis(points, pairs);
+    let given = Mat::from_fn(n, 1 + of.len(), |i, j| match j {
+        0 => values[i] - values[0],
+        j => product(points[i], of[j - 1]),
+    });
+    let coefficients = always.col_piv_qr().solve_lstsq(given.as_ref());
+    let left = &given - &always * &coefficients;
+    let squares = left.transpose() * &left;
+    let mut best = (f64::INFINITY, vec![]);
+    let mut chosen: Vec<usize> = (1..=more).collect();
+    loop {
+        let rest = unexplained(&squares, &chosen);
+        if rest < best.0 {
+            best = (rest, chosen.clone());
+        }
+        // The next choice in the order of words.
+        let Some(k) = (0..more).rev().find(|&k| chosen[k] < 1 + of.len() - (more - k)) else { break };
+        chosen[k] += 1;
+        (k + 1..more).for_each(|l| chosen[l] = chosen[l - 1] + 1);
+    }
+    best.0.is_finite().then(|| best.1.into_iter().map(|j| of[j - 1]).collect())
+}
+
+/// What columns of R leave of the first one's square, from RᵀR, by elimination; infinite if they are not independent.
+fn unexplained(squares: &Mat<f64>, chosen: &[usize]) -> f64 {
+    let q = chosen.len();
+    let at = |i: usize| if i < q { chosen[i] } else { 0 };
+    let mut a = [[0.0; MOST_MORE + 1]; MOST_MORE + 1];
+    for i in 0..=q {
+        for j in 0..=q {
+            a[i][j] = squares[(at(i), at(j))];
+        }
+    }
+    for i in 0..q {
+        if a[i][i] <= DETERMINED * DETERMINED * squares[(at(i), at(i))] || a[i][i] <= 0.0 {
+            return f64::INFINITY;
+        }
+        for j in i + 1..=q {
+            let part = a[j][i] / a[i][i];
+            for k in i..=q {
+                a[j][k] -= part * a[i][k];
+            }
+        }
+    }
+    a[q][q]
+}
+
+/// The search for the polynomial of one output, whose results come in the order told.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Recognition {
-    /// For each kind of terms the number of results at the last fit, and what was found.
-    tried: [Option<(usize, Option<Polynomial>)>; 3],
+    /// For each kind of terms what the first so many results gave. It is kept: models of fewer results are asked for again and
+    /// again, and a choice among thousands of products takes a millisecond.
+    tried: [Vec<(usize, Option<Polynomial>)>; N_TERMS],
 }
 
 impl Recognition {
-    /// The polynomial that all of the values are met by.
+    /// The polynomial that all of the values are met by, with as few terms as do.
     pub(super) fn of(&mut self, points: &[&[f64]], values: &[f64]) -> Option<&Polynomial> {
         let d = points.first()?.len();
-        for (terms, tried) in Terms::EACH.into_iter().zip(&mut self.tried) {
+        let mut found = None;
+        for (kind, terms) in Terms::EACH.into_iter().enumerate() {
             let first = terms.count(d) + EXTRA;
-            if terms.count(d) > MOST_COEFFICIENTS || values.len() < first {
-                *tried = None;
+            if !terms.is_tried(d) || values.len() < first {
                 continue;
             }
             let mut at = first;
             while ((at as f64 * GROWTH) as usize) <= values.len() {
                 at = (at as f64 * GROWTH) as usize;
             }
-            if tried.as_ref().is_none_or(|(last, _)| *last != at) {
-                *tried = Some((at, Polynomial::through(&points[..at], &values[..at], terms)));
+            let tried = &mut self.tried[kind];
+            let known = tried.iter().position(|(of, _)| *of == at).unwrap_or_else(|| {
+                tried.push((at, Polynomial::through(&points[..at], &values[..at], terms)));
+                tried.len() - 1
+            });
+            if tried[known].1.as_ref().is_some_and(|polynomial| polynomial.meets(points, values)) {
+                found = Some((kind, known));
+                break;
             }
         }
-        let found = self.tried.iter().flatten().filter_map(|(_, found)| found.as_ref());
-        found.into_iter().find(|polynomial| polynomial.meets(points, values))
+        found.and_then(|(kind, known)| self.tried[kind][known].1.as_ref())
     }
 }
 
@@ -181,8 +306,14 @@ mod tests {
         let all = points(40, 4);
         let line: fn(&[f64]) -> f64 = |x| 3.0 - 7.0 * x[0] + 2.0 * x[3];
         let sphere: fn(&[f64]) -> f64 = |x| x.iter().map(|x| (10.0 * x - 3.0).powi(2)).sum::<f64>();
+        let pair: fn(&[f64]) -> f64 = |x| x[0] - 4.0 * x[1] * x[3];
         let saddle: fn(&[f64]) -> f64 = |x| 1e5 + x[0] * x[1] - 3.0 * x[2] * x[2];
-        for (function, count) in [(line, 5), (sphere, 9), (saddle, 15)] {
+        let three: fn(&[f64]) -> f64 = |x| x[0] * (x[1] - x[2]) + 0.1 * x[3] * x[3] - x[2];
+        let tilted: fn(&[f64]) -> f64 = |x| x.iter().map(|x| 2.0 * x * x - x).sum::<f64>() + x[0] * x[2];
+        let full: fn(&[f64]) -> f64 = |x| x.iter().sum::<f64>().powi(2) - x[1];
+        let all_kinds =
+            [(line, 5), (pair, 6), (saddle, 7), (three, 8), (sphere, 9), (tilted, 10), (full, 15)];
+        for (function, count) in all_kinds {
             let values: Vec<f64> = all.iter().map(|x| function(x)).collect();
             let rows: Vec<&[f64]> = all.iter().map(Vec::as_slice).collect();
             let of = |n: usize| Recognition::default().of(&rows[..n], &values[..n]).cloned();
@@ -207,6 +338,33 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    /// What a choice of products leaves of the values is what least squares with all terms leave.
+    #[test]
+    fn the_rest_of_a_choice_is_that_of_least_squares() {
+        let (seed, n, d) = (5, 17, 4);
+        let all = points(n, d);
+        let rows: Vec<&[f64]> = all.iter().map(Vec::as_slice).collect();
+        let values: Vec<f64> = rows.iter().map(|x| (7.0 * x[0] + x[1]).sin() + x[2]).collect();
+        for terms in [Terms::LinearAnd(2), Terms::SquaresAnd(3)] {
+            let (more, of) = terms.choice(d).unwrap();
+            let rest = |chosen: &[(usize, usize)]| {
+                let mut pairs = terms.pairs(d);
+                pairs.extend(chosen);
+                let basis = basis(&rows, &pairs);
+                let right = Mat::from_fn(n, 1, |i, _| values[i]);
+                (&right - &basis * basis.col_piv_qr().solve_lstsq(right.as_ref())).squared_norm_l2()
+            };
+            let best = best_choice(&rows, &values, &terms.pairs(d), more, &of).unwrap();
+            let least = rest(&best);
+            let of_mask = |mask: u32| -> Pairs {
+                of.iter().enumerate().filter(|(k, _)| mask >> k & 1 == 1).map(|(_, pair)| *pair).collect()
+            };
+            let masks = (0..1_u32 << of.len()).filter(|mask| mask.count_ones() as usize == more);
+            let lowest = masks.map(|mask| rest(&of_mask(mask))).fold(f64::INFINITY, f64::min);
+            assert!((least / lowest - 1.0).abs() < 1e-9, "seed {seed}, {terms:?}: {least} for {lowest}");
         }
     }
 

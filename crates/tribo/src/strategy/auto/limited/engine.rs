@@ -55,7 +55,7 @@ impl LimitedAuto {
 
 impl Engine for LimitedAuto {
     fn version(&self) -> Version {
-        Version { engine: "limits-many", number: 3 }
+        Version { engine: "limits-many", number: 4 }
     }
 
     fn propose(&mut self, next: Next<'_>, watch: &dyn Watch) -> Result<Plan> {

@@ -24,8 +24,9 @@ use faer::linalg::solvers::SolveLstsq;
 const EXTRA: usize = 2;
 /// Growth of the number of results between two fits.
 const GROWTH: f64 = 1.5;
-/// Coefficients at most, and choices of a few products.
+/// Coefficients at most, products to choose from (a choice keeps their square of numbers), and choices of a few.
 const MOST_COEFFICIENTS: usize = 256;
+const MOST_PRODUCTS: usize = 256;
 const MOST_CHOICES: usize = 30_000;
 /// Kinds of terms that are tried.
 const N_TERMS: usize = 9;
@@ -101,11 +102,15 @@ impl Terms {
 
     /// Whether it is tried: it must differ from all products, and choices must not be too many.
     fn is_tried(self, d: usize) -> bool {
-        let n_choices = |more: usize, of: usize| (0..more).fold(1, |n, k| n * of.saturating_sub(k) / (k + 1));
-        self.count(d) <= MOST_COEFFICIENTS
-            && self
-                .choice(d)
-                .is_none_or(|(more, of)| more < of.len() && n_choices(more, of.len()) <= MOST_CHOICES)
+        let n_choices = |more: usize, of: usize| (0..more).fold(1, |n, k| n * (of - k) / (k + 1));
+        let can_choose = match self {
+            Terms::Linear | Terms::Squares | Terms::All => true,
+            Terms::LinearAnd(more) | Terms::SquaresAnd(more) => {
+                let of = (Terms::All.count(d) + more).saturating_sub(self.count(d));
+                more < of && of <= MOST_PRODUCTS && n_choices(more, of) <= MOST_CHOICES
+            }
+        };
+        can_choose && self.count(d) <= MOST_COEFFICIENTS
     }
 }
 
@@ -337,6 +342,22 @@ mod tests {
                             < 1e-5 * (1.0 + slope[k].abs())
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn products_are_chosen_among_few_inputs_only() {
+        let tried = |terms: Terms| (0..300).filter(|&d| terms.is_tried(d)).max();
+        let of_each = Terms::EACH.map(tried);
+        // Products of d inputs: d (d + 1) / 2, without squares d (d - 1) / 2.
+        let expected = [255, 22, 21, 10, 127, 23, 22, 11, 21].map(Some);
+        assert_eq!(of_each, expected, "{:?}", Terms::EACH);
+        for terms in Terms::EACH {
+            for d in (1..300).filter(|&d| terms.is_tried(d)) {
+                let (more, of) = terms.choice(d).unwrap_or_default();
+                assert!(of.len() <= MOST_PRODUCTS && (more == 0 || more < of.len()), "{terms:?}, {d}");
+                assert_eq!(terms.count(d), 1 + d + terms.pairs(d).len() + more, "{terms:?}, {d}");
             }
         }
     }
